@@ -1,4 +1,4 @@
-"""Start: what a privacy region is, in one story; then doors to the pages."""
+"""Start: what a privacy region is, in one story, and links to the pages."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from dpcore.charts import theme
 page.setup(
     "Privacy you can see",
     f"A clinic publishes how many of its patients have a rare illness: {start.WITHIN} with you, {start.WITHOUT} without "
-    "you, plus random noise. Somebody who knows everybody else wants to know: **are you one of them?** Drag the sliders.",
+    "you, plus random noise. An attacker who knows about everyone else wants to know: **are you one of them?** Drag the sliders.",
 )
 page.linked({"eps": start.EPSILON, "t": start.THRESHOLD})
 st.session_state.setdefault("answers", 0)
@@ -30,7 +30,7 @@ with first:
         key="eps",
         bind="query-params",
         format_func=lambda value: f"{value:g}",
-        help="How much one person may change the answer's probabilities: by a factor of at most e^ε. The smaller, the more noise.",
+        help="One person changes the probability of any answer by a factor of at most e^ε. A smaller ε means more noise.",
     )
 with second:
     threshold = st.slider(
@@ -41,7 +41,7 @@ with second:
         format="%.1f",
         key="t",
         bind="query-params",
-        help="To the right fewer people are wrongly accused, but more are missed.",
+        help="Further right, fewer people are wrongly accused, but more are missed.",
     )
 with third, st.container(horizontal=True):
     st.button(
@@ -49,19 +49,19 @@ with third, st.container(horizontal=True):
         icon=":material/casino:",
         on_click=ask,
         args=(1,),
-        help="A coin puts you into the data or not; one answer with fresh noise is published",
+        help="A coin decides whether you are in the data; then one answer with fresh noise is published",
     )
-    st.button("Ask 100 times", on_click=ask, args=(start.HUNDRED,), help="A coin before every answer")
+    st.button("Ask 100 times", on_click=ask, args=(start.HUNDRED,), help="With a new coin for every answer")
 number = st.session_state["answers"]
 
 
 def story_at(held: Mapping[str, str]) -> start.StartStory:
-    """Return the story with the value of a slider that is held."""
+    """Return the story for the current value of a held slider."""
     return start.StartStory(float(held.get("eps", epsilon)), float(held.get("t", threshold)))
 
 
 def draw(held: Mapping[str, str]) -> None:
-    """Draw both pictures and what they say, with the value of a slider that is held."""
+    """Draw both pictures and their sentences for the current value of a held slider."""
     story = story_at(held)
     left, right = st.columns(2, gap="large")
     with left, st.container(key="noisy_count_frame"):
@@ -73,11 +73,11 @@ def draw(held: Mapping[str, str]) -> None:
 
 
 live.follow("start", ["eps", "t"], draw, lambda held: story_at(held).handles())
-told = start.StartStory(epsilon, threshold)
+current = start.StartStory(epsilon, threshold)
 if number:
-    st.markdown(told.answer_words(number))
+    st.markdown(current.answer_words(number))
     if number >= start.HUNDRED:
-        st.markdown(told.tally_words(number))
+        st.markdown(current.tally_words(number))
 
 st.header("Where do you want to go?")
 for column, door in zip(st.columns(len(navigation.FOUR)), navigation.FOUR, strict=True):
@@ -89,16 +89,16 @@ st.header("What you see")
 left, right = st.columns(2, gap="large")
 with left:
     st.markdown(
-        "**The noisy answer.** With you in the data and without you: these are *neighbouring datasets*, one person apart. "
-        "Random noise is added before the count is published, so that nobody can be sure which of the two is the real one.\n\n"
-        "**The guess.** All the attacker sees is one noisy answer. The best they can do is to draw a line and accuse "
-        "you if the answer is above it. Wherever the line is, the guess errs in two ways: the two shaded areas."
+        "**The noisy answer.** The data with you and without you are *neighbouring datasets*: they differ in one person. "
+        "Random noise is added before the count is published, so nobody can be sure which of the two is real.\n\n"
+        "**The guess.** All the attacker sees is one noisy answer. The best they can do is draw a line and accuse "
+        "you if the answer is above it. Wherever the line is, the guess can be wrong in two ways: the two shaded areas."
     )
-    figure.offer(told.noise(number), key="noisy_count", link=False)
+    figure.offer(current.noise(number), key="noisy_count", link=False)
 with right:
     st.markdown(
-        "**The privacy region.** Every guess is a point: its wrong accusations across, its misses up. The points that "
-        "guesses can reach, however clever, make the region. A small region, close to the line of blind guessing, means "
+        "**The privacy region.** Every guess is a point: wrong accusations on the horizontal axis, misses on the vertical one. The points that "
+        "any guess can reach, however clever, form the region. A small region, close to the line of blind guessing, means "
         "good privacy."
     )
-    figure.offer(told.region(number), key="count_region")
+    figure.offer(current.region(number), key="count_region")

@@ -16,7 +16,8 @@ left, right = st.columns([5, 3], gap="large")
 with right:
     unknown, kind = panels.choose()
     question = panels.ask(unknown, kind)
-    note = st.container()
+    view = panels.view()
+    preset_note("Choose_your_noise", choose_your_noise.DEFAULTS)
 work.fresh(question)
 if question is None:
     with left:
@@ -32,10 +33,7 @@ def draw(held: Mapping[str, str]) -> None:
             figure.draw(figure.figure_of(choose_your_noise.spec(asked, view), height=panels.HEIGHT), "choices")
 
 
-chart = left.container()
 with left:
-    view = panels.view()
-with chart:
     live.follow("choose", panels.sliders(unknown, kind), draw)
 spec = choose_your_noise.spec(question, view)
 with suppress(DpcoreError), work.progress("Calibrating"):  # an error is said where the picture would be
@@ -46,6 +44,4 @@ with suppress(DpcoreError), work.progress("Calibrating"):  # an error is said wh
     st.subheader("All answers side by side")
     panels.show_table(question)
     panels.show_lines(question)
-with note:
-    preset_note("Choose_your_noise", choose_your_noise.DEFAULTS)
 page.guide("choose_your_noise")

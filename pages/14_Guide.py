@@ -1,4 +1,4 @@
-"""Guide: what it all means, with every formula, proof and picture."""
+"""Guide: what everything means, with formulas, proofs and pictures."""
 
 import streamlit as st
 
@@ -6,8 +6,8 @@ from dpcore.app import guide, guide_texts, page, work
 
 page.setup(
     "Guide",
-    "What a privacy region is, what the numbers promise, and why it is true. Every number in these texts is computed by the "
-    "lines of Python beside it, and every picture is drawn as you read.",
+    "What a privacy region is, what the numbers promise, and why that is true. The code next to the text computes every "
+    "number, and the pictures are drawn as you read.",
 )
 page.preset_row("Guide", guide.DEFAULTS)
 name = guide.choose()
@@ -19,4 +19,4 @@ with left:
     st.header(guide_texts.titles()[name], anchor=False)
     guide_texts.show_text(name)
 guide.onward(name)
-st.caption("The address of this page keeps the text you chose.")
+st.caption("The page's address keeps your choice of text.")

@@ -1,4 +1,4 @@
-"""Composition: what many answers together give away, by every theorem."""
+"""Composition: what many answers reveal together, by every theorem."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,26 +10,26 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Composition",
-    "Many answers together cost more privacy than one. How much more, each theorem says about the same k mechanisms.",
+    "Many answers together cost more privacy than one. Here is how much more, by each theorem, for the same k mechanisms.",
 )
 page.preset_row("Composition", composition.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
 titles = composition.theorems()
 with right:
-    asked = composition.ask()
+    query = composition.ask()
     view = composition.options()
     privacy_regions_panels.preset_note("Composition", composition.DEFAULTS)
-if asked is None:
+if query is None:
     with left:
-        st.info("Correct the field beside to see the composition.", icon=":material/edit:")
+        st.info("Correct the field to see the composition.", icon=":material/edit:")
     st.stop()
 
-work.fresh(asked)
+work.fresh(query)
 with left:
     try:
         with work.progress("Composing"):
-            _, notices = work.region(asked.mechanism)
-            composition.rows(asked)
+            _, notices = work.region(query.mechanism)
+            composition.rows(query)
     except DpcoreError as error:
         figure.trouble(error, "composing")
         st.stop()
@@ -37,15 +37,15 @@ with left:
         st.warning(figure.plain(notice))
 
 
-spec = composition.spec(asked, view, titles)
+spec = composition.spec(query, view, titles)
 
 
 def draw(held: Mapping[str, str]) -> None:
-    """Say which theorem is best and draw them all, for the value of a slider that is held."""
-    query = composition.moved(asked, held)
+    """Say which theorem is best and draw them all, for the current value of a held slider."""
+    current = composition.with_slider(query, held)
     with work.progress("Composing"):
-        composition.say(query)
-        picture = figure.figure_of(composition.spec(query, view, titles), height=composition.HEIGHT)
+        composition.say(current)
+        picture = figure.figure_of(composition.spec(current, view, titles), height=composition.HEIGHT)
         figure.draw(picture, "composition")
 
 
@@ -53,15 +53,15 @@ below = st.container()
 with left:
     live.follow("composition", composition.SLIDERS, draw)
 with below:
-    with suppress(DpcoreError), work.progress("Drawing"):  # an error is said where the picture would be
+    with suppress(DpcoreError), work.progress("Drawing"):  # the error appears where the picture would be
         figure.words(figure.figure_of(spec, height=composition.HEIGHT))
-        composition.say_gaps(asked, titles)
-    figure.offer(spec, key="composition", command=lambda table: composition.command(asked, table))
+        composition.say_gaps(query, titles)
+    figure.offer(spec, key="composition", command=lambda table: composition.command(query, table))
 
 st.subheader("What each theorem promises")
-composition.show_summary(asked)
+composition.show_summary(query)
 
 st.subheader("As k grows")
 figure.show(
-    composition.ladder_spec(asked, titles), key="ladder", words="Climbing", height=composition.HEIGHT, link=False
+    composition.ladder_spec(query, titles), key="ladder", words="Computing", height=composition.HEIGHT, link=False
 )

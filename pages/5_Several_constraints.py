@@ -37,7 +37,7 @@ else:
     with left:
         live.follow("constraints", several_constraints.SLIDERS, draw)
     figure.offer(view.spec(), key="cons_regions")
-    preset_note("Several_constraints", several_constraints.DEFAULTS)
+    note = st.container()
     st.subheader("Which statements count")
     panels.show_activity(view)
     st.subheader("The corners")
@@ -65,4 +65,7 @@ if region is not None and answer is not None:
         st.subheader("A product that contains it")
         panels.show_product(region, panels.ask_factors())
 
+if view is not None:
+    with note:  # when all fields of the page are there to be compared
+        preset_note("Several_constraints", several_constraints.DEFAULTS)
 page.guide("several_constraints")

@@ -231,8 +231,8 @@ def show_table(question: Question) -> None:
     if len(table):
         st.dataframe(table, hide_index=True, width="stretch", key="choose_answers")
         st.caption(
-            "Deviations and errors are those of the noise with the parameter shown: exact laws, errors rounded up. What ε, "
-            "advantage and the share found are is said at the end of each row."
+            "Standard deviations and errors follow exactly from the law of the noise; errors are rounded up. The end of each "
+            "row says what its ε, its advantage and its share of people found are."
         )
 
 

@@ -1,4 +1,4 @@
-"""The composition page's view: what is asked, computed once, as figures, tables and Python."""
+"""The composition page: its fields, results, specs and sentences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.composition import TheoremRegion
 
-REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
+REGIONS, LOGLOG, PROFILE, RATIO = "regions", "log-log", "profile", "ratio"
 AXES = {"f-DP": "fdp", "thesis": "thesis"}
 FILLED, LINES = "filled", "lines"
 DEFAULTS: dict[str, Any] = {
@@ -55,9 +55,9 @@ DEFAULTS: dict[str, Any] = {
     "show": [TITLES[name] for name in DEFAULT_THEOREMS],
 }
 LARGEST_K = 10**6
-LARGEST_DELTA = 0.99  # of the total: what is offered instead of one too small
-OF_REGIONS = "Of the regions; a profile has axes and lines of its own."
-HEIGHT = 440  # of a chart with its legend
+LARGEST_DELTA = 0.99  # the largest total δ that the page suggests instead of one that is too small
+OF_REGIONS = "For regions only; a profile has its own axes and lines."
+HEIGHT = 440  # chart and legend
 KS = inputs.round_values(0, 6)
 EPSILONS = inputs.round_values(-3, 1)
 DELTAS = ["0", *inputs.round_values(-12, 0)[:-1]]
@@ -65,7 +65,7 @@ DELTAS = ["0", *inputs.round_values(-12, 0)[:-1]]
 
 @dataclass(frozen=True, slots=True)
 class CompositionQuery:
-    """What the page is asked: the mechanism as an expression, k, the delta of the total and the slack."""
+    """The question to the page: the mechanism as an expression, k, the total delta and the slack."""
 
     mechanism: str
     k: int
@@ -73,11 +73,11 @@ class CompositionQuery:
     slack: float
 
 
-# ---- what is asked -------------------------------------------------------------------------------------------
+# ---- the fields ----------------------------------------------------------------------------------------------
 
 
 def ask() -> CompositionQuery | None:
-    """Show the fields and return what they ask, or None with the reason shown under the field."""
+    """Show the fields and return the query, or None after showing the error under its field."""
     text = _mechanism()
     k, delta, slack = _counts()
     if text is None or k is None or delta is None or slack is None:
@@ -86,27 +86,27 @@ def ask() -> CompositionQuery | None:
 
 
 def _mechanism() -> str | None:
-    """Show the field for an expression and the statement's three; return what one mechanism is."""
-    given: str = st.text_input(
-        "Mechanism, if it is known",
+    """Show the fields for an expression and for ε, δ, η; return the expression of one mechanism."""
+    text: str = st.text_input(
+        "Mechanism, if you know it",
         DEFAULTS["mechanism"],
         key="mechanism",
         bind="query-params",
-        placeholder="for example laplace(0.1), or leave it empty",
+        placeholder="for example laplace(0.1), or empty",
         help="Any expression: laplace(0.1), gaussian(2), poisson_gaussian(1, 0.01), rr(1, 5), dp(0.5) * laplace(0.2). "
         "It replaces the statement ε, δ, η.",
     )
-    known = bool(given.strip())
+    known = bool(text.strip())
     loss = LOSS.but(high=100.0)
-    epsilon = _number("ε", "epsilon", EPSILONS, loss, "Bound ε on the loss of one mechanism.", disabled=known)
-    words = "What one mechanism may exceed that bound by."
+    epsilon = _number("ε", "epsilon", EPSILONS, loss, "Bound on the privacy loss of one mechanism.", disabled=known)
+    words = "How far one mechanism may exceed that bound."
     delta = _number("δ", "delta", DELTAS, PROBABILITY, words, disabled=known)
     largest = 1.0 if epsilon is None or delta is None else float(DP(epsilon, delta).total_variation)
     etas = inputs.even_values(0.0, largest, 50)
-    words = "Total variation of one mechanism; leave it empty if nothing is known."
+    words = "Total variation of one mechanism; leave it empty if you do not know it."
     eta = _number("η", "eta", etas, PROBABILITY, words, optional=True, disabled=known)
     if known:
-        return given
+        return text
     if epsilon is None or delta is None or eta is None:
         return None
     return _statement(epsilon, delta, eta)
@@ -129,7 +129,7 @@ def _number(
 
 
 def _statement(epsilon: float, delta: float, eta: float) -> str:
-    """Return the expression of a statement; η is nan if nothing is known of the total variation."""
+    """Return the expression of a statement; η is nan if the total variation is unknown."""
     if math.isnan(eta):
         return f"dp({literal(epsilon)}, {literal(delta)})"
     return f"dptv({literal(epsilon)}, {literal(delta)}, {literal(eta)})"
@@ -138,8 +138,8 @@ def _statement(epsilon: float, delta: float, eta: float) -> str:
 SLIDERS = tuple(f"{key}_slider" for key in ("epsilon", "delta", "eta", "k", "at_delta"))
 
 
-def moved(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
-    """Return the query with the value of a slider that is held in place of that of its field."""
+def with_slider(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
+    """Return the query with the value of the held slider instead of its field's value."""
     if not held:
         return query
     ((slider, text),) = held.items()
@@ -156,26 +156,26 @@ def moved(query: CompositionQuery, held: Mapping[str, str]) -> CompositionQuery:
 
 
 def _counts() -> tuple[int | None, float | None, float | None]:
-    """Show k, the δ of the total and the slack."""
-    k = _number("k", "k", KS, COUNT.but(high=LARGEST_K), "How many mechanisms are released together.")
-    words = "The theorems are compared at this δ: what may exceed the bound ε, of all mechanisms together."
+    """Show k, the total δ and the slack."""
+    k = _number("k", "k", KS, COUNT.but(high=LARGEST_K), "The number of mechanisms released together.")
+    words = "The δ of all mechanisms together. The theorems are compared at this δ."
     delta = _number("Total δ", "at_delta", DELTAS, PROBABILITY, words)
     with st.expander("Slack of the simplified theorems", icon=":material/tune:"):
         below = st.container()
         words = (
-            "Extra δ that the drawn statements of KOV simplified and the advanced theorems spend. "
-            "In the comparison they spend what is best."
+            "Extra δ that KOV simplified and the advanced theorems spend in the chart. "
+            "In the comparison they use the best value."
         )
         slack = inputs.number_field("Slack δ~", "slack", DEFAULTS["slack"], SLACK, help_text=words, trouble=below)
     return None if k is None else int(k), delta, slack
 
 
 def options() -> dict[str, Any]:
-    """Show how to draw and return it."""
+    """Show the drawing options and return them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picture = st.segmented_control(
             "Picture",
-            (REGIONS, LOGLOG, PROFILE),
+            (REGIONS, LOGLOG, PROFILE, RATIO),
             default=DEFAULTS["view"],
             required=True,
             key="view",
@@ -203,8 +203,8 @@ def options() -> dict[str, Any]:
 
 
 def theorems() -> list[str]:
-    """Show the theorems and return the titles of those to draw."""
-    chosen = st.pills(
+    """Show the menu of theorems and return the titles of those to draw."""
+    titles = st.pills(
         "Theorems drawn",
         list(TITLES.values()),
         selection_mode="multi",
@@ -212,24 +212,24 @@ def theorems() -> list[str]:
         key="show",
         bind="query-params",
     )
-    return [title for title in TITLES.values() if title in (chosen or DEFAULTS["show"])]
+    return [title for title in TITLES.values() if title in (titles or DEFAULTS["show"])]
 
 
-# ---- what is computed ----------------------------------------------------------------------------------------
+# ---- results -------------------------------------------------------------------------------------------------
 
 
 def results(query: CompositionQuery) -> tuple[TheoremRegion, ...]:
-    """Return what each theorem says about the composition."""
+    """Return the region of each theorem for the composition."""
     return result(theorem_regions, query.mechanism, query.k, slack=query.slack, delta=query.delta)
 
 
 def rows(query: CompositionQuery) -> pd.DataFrame:
-    """Return the epsilon of every theorem at the k asked."""
+    """Return the epsilon of every theorem at the query's k."""
     return result(ladder, query.mechanism, query.delta, ks=[query.k])
 
 
 def spec(query: CompositionQuery, view: Mapping[str, str], titles: Sequence[str]) -> dict[str, Any]:
-    """Return the spec of the chart of some theorems: their regions, or their profiles."""
+    """Return the spec of the theorems' chart: their regions or their profiles."""
     shared = {
         "mechanism": query.mechanism,
         "k": query.k,
@@ -239,6 +239,8 @@ def spec(query: CompositionQuery, view: Mapping[str, str], titles: Sequence[str]
     }
     if view["picture"] == PROFILE:
         return {"draw": "theorems", **shared}
+    if view["picture"] == RATIO:
+        return {"draw": "theorem_ratio", **shared}
     return {
         "draw": "composition",
         **shared,
@@ -249,7 +251,7 @@ def spec(query: CompositionQuery, view: Mapping[str, str], titles: Sequence[str]
 
 
 def ladder_spec(query: CompositionQuery, titles: Sequence[str]) -> dict[str, Any]:
-    """Return the spec of the ladder of some theorems, with the k asked marked."""
+    """Return the spec of the theorems' ladder, with the query's k marked."""
     return {
         "draw": "ladder",
         "mechanism": query.mechanism,
@@ -263,11 +265,11 @@ def _names(titles: Sequence[str]) -> list[str]:
     return [name for name, title in TITLES.items() if title in titles]
 
 
-# ---- what is said --------------------------------------------------------------------------------------------
+# ---- sentences -----------------------------------------------------------------------------------------------
 
 
 def say(query: CompositionQuery) -> None:
-    """Say which theorem is best."""
+    """Show which theorem is best."""
     frame = rows(query)
     if best(frame) is None:
         st.warning(headline(frame, query.delta), icon=":material/block:")
@@ -277,12 +279,12 @@ def say(query: CompositionQuery) -> None:
 
 
 def say_gaps(query: CompositionQuery, titles: Sequence[str]) -> None:
-    """Say how much more the other theorems need."""
+    """Show how much more the other theorems need."""
     st.markdown(plain(gaps(rows(query), titles)))
 
 
 def _offer_delta(query: CompositionQuery) -> None:
-    """Name the least δ of the total at which a theorem promises an ε, and offer to take it."""
+    """Show the smallest total δ at which a theorem promises an ε, with a button to use it."""
     try:
         with work.progress("Looking for a δ"):
             least = least_delta(query)
@@ -290,19 +292,19 @@ def _offer_delta(query: CompositionQuery) -> None:
         st.markdown(plain(str(error)))
         return
     if least >= LARGEST_DELTA:
-        st.markdown("No δ below 1 helps: nothing bounds what one of the mechanisms may exceed.")
+        st.markdown("No δ below 1 helps: the loss of one of the mechanisms has no bound at all.")
     elif least <= query.delta:
-        st.markdown(f"Any δ above {outward(query.delta, 6)} does.")
+        st.markdown(f"Any δ above {outward(query.delta, 6)} works.")
     else:
         text = outward(least, 2)
-        words = f"Together the mechanisms exceed every ε with a probability of {outward(least, 6)} (rounded up)"
-        st.markdown(f"{words}: with a smaller δ there is no ε.")
+        words = f"Together the mechanisms exceed every ε with probability {outward(least, 6)} (rounded up)"
+        st.markdown(f"{words}, so no ε holds at a smaller δ.")
         args = ("at_delta", text)
         st.button(f"Use δ = {text}", icon=":material/tune:", on_click=page.change, args=args, key="use_delta")
 
 
 def least_delta(query: CompositionQuery) -> float:
-    """Return the δ below which no theorem promises an ε: what remains of it at an infinite ε."""
+    """Return the δ below which no theorem promises an ε: the δ at an infinite ε."""
     every = results(query)
     regions = [way.region for way in every if way.region is not None and way.kind in {"exact", "upper"}]
     return result(_least_delta, regions)
@@ -313,7 +315,7 @@ def _least_delta(regions: Sequence[TradeOff]) -> float:
 
 
 def summary(query: CompositionQuery) -> pd.DataFrame:
-    """Return one row per theorem: its ε at the δ asked as text, what the number is, and what it rests on or why it is missing."""
+    """Return one row per theorem: its ε at the query's δ as text, the kind of the number, and a note."""
     frame = rows(query)
     shown = [_epsilon_text(value, kind) for value, kind in zip(frame["epsilon"], frame["kind"], strict=True)]
     return pd.DataFrame(
@@ -336,7 +338,7 @@ def _epsilon_text(value: float, kind: str) -> str:
 
 
 def show_summary(query: CompositionQuery) -> None:
-    """Show the comparison and its download."""
+    """Show the comparison and its download button."""
     st.dataframe(summary(query), hide_index=True, width="stretch", key="summary")
     st.download_button(
         "Comparison as CSV",
@@ -350,7 +352,9 @@ def show_summary(query: CompositionQuery) -> None:
 
 
 def command(query: CompositionQuery, table: pd.DataFrame) -> str:
-    """Return the command that prints all corners of a composition that the table thins."""
+    """Return the command that prints all corners of a composition if the table shows only some."""
+    if "note" not in table.columns:  # ratios are never thinned
+        return ""
     for way in results(query):
         own = table[table["theorem"] == way.name]
         if way.region is not None and not way.single and bool(own["note"].str.contains(" corners").any()):

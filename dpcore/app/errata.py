@@ -1,4 +1,4 @@
-"""The page of errata: which rows are asked for, the one looked at, and its evidence computed as it is shown."""
+"""The errata page: the selected rows, the current one, and its evidence, computed on the fly."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ TABLE = "err_table"
 
 
 def titles() -> dict[str, str]:
-    """Return the name of each source by its title, as the link carries it."""
+    """Return the name of each source by its title, as used in the link."""
     return {source.title: source.name for source in sources()}
 
 
-def chosen(source: str, kind: str) -> tuple[Row, ...]:
-    """Return the rows of a source, named by its title, and of a kind; what is unknown means all."""
+def rows_of(source: str, kind: str) -> tuple[Row, ...]:
+    """Return the rows of a source (by title) and a kind; an unknown value means all."""
     return rows(titles().get(source), kind if kind in KINDS else None)
 
 
 def ask() -> tuple[str, str, Row | None]:
-    """Ask for source, kind and one row; None if there is no such row."""
-    first, second, third = st.columns([4, 7, 4], gap="small")  # five kinds side by side
+    """Show the menus of source, kind and row; the row is None if there is none."""
+    first, second, third = st.columns([4, 7, 4], gap="small")  # room for five kinds side by side
     with first:
         source = st.selectbox(
             "Source",
@@ -50,18 +50,18 @@ def ask() -> tuple[str, str, Row | None]:
             help="; ".join(f"{kind}: {meaning}" for kind, meaning in KINDS.items()),
         )
     with third:
-        row = _pick(chosen(source or ANY, kind or ALL))
+        row = _pick(rows_of(source or ANY, kind or ALL))
     return source or ANY, kind or ALL, row
 
 
-def _pick(listed: tuple[Row, ...]) -> Row | None:
-    """Ask for one row; the first of the list if the one in the link is not in it."""
-    if not listed:
-        st.info("No row is of this source and kind.", icon=":material/info:")
+def _pick(selection: tuple[Row, ...]) -> Row | None:
+    """Show the menu of rows; the default is the first row if the link's row is not in the list."""
+    if not selection:
+        st.info("No rows for this source and kind.", icon=":material/info:")
         return None
-    names = [row.name for row in listed]
+    names = [row.name for row in selection]
     if st.session_state.get("err_row") not in names:
-        st.session_state["err_row"] = FIRST if FIRST in names else listed[0].name
+        st.session_state["err_row"] = FIRST if FIRST in names else selection[0].name
     name = st.selectbox(
         "Row",
         names,
@@ -70,22 +70,22 @@ def _pick(listed: tuple[Row, ...]) -> Row | None:
         on_change=page.remember,
         args=("err_row",),
     )
-    return next((row for row in listed if row.name == name), listed[0])
+    return next((row for row in selection if row.name == name), selection[0])
 
 
 def spec(source: str, kind: str) -> dict[str, Any]:
-    """Return the spec of the bars of a source, named by its title, and of a kind."""
+    """Return the spec of the bar chart for a source (by title) and a kind."""
     return {"draw": "errata", "source": titles().get(source), "of": kind if kind in KINDS else None}
 
 
 def show_row(row: Row) -> None:
-    """Show what is printed, what is right, and the evidence."""
+    """Show the printed text, the correction and the evidence."""
     source = next(one for one in sources() if one.name == row.source)
     st.header(row.place, anchor=False)
-    new = " Found while the first list was checked." if row.added else ""
+    new = " Found while checking the first list." if row.added else ""
     st.caption(f"{figure.plain(source.reference)}. Kind: **{row.kind}**, {KINDS[row.kind]}.{new}")
     with st.container(border=True):
-        st.markdown("**As it stands in the converted text**" if row.kind == READING else "**As printed**")
+        st.markdown("**In the converted text**" if row.kind == READING else "**As printed**")
         st.markdown(row.printed)
     with st.container(border=True):
         st.markdown("**Corrected**" if row.kind != NOTE else "**What can be said**")
@@ -95,24 +95,24 @@ def show_row(row: Row) -> None:
     text, numbers = work.cache().get(("evidence", row.name), row.evidence)
     st.markdown(f"**Evidence.** {figure.plain(text)}")
     if numbers is not None and len(numbers):
-        figure.numbers(shown(numbers), f"err_numbers_{row.name}")
+        figure.numbers(with_column_names(numbers), f"err_numbers_{row.name}")
 
 
-def shown(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers with the columns in words."""
+def with_column_names(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers with readable column names."""
     names = {"stated": "what it gives", "says": "the source says", "true": "computed", "refuted": "contradicts it"}
     return numbers.rename(columns=names)
 
 
-def listing(listed: tuple[Row, ...]) -> None:
-    """List the rows; a click on one chooses it."""
+def listing(selection: tuple[Row, ...]) -> None:
+    """List the rows; a click selects one."""
     by_name = {source.name: source.title for source in sources()}
-    cells = [(by_name[r.source], r.place, r.kind, r.why, r.fails, "new" if r.added else "") for r in listed]
+    cells = [(by_name[r.source], r.place, r.kind, r.why, r.fails, "new" if r.added else "") for r in selection]
     frame = pd.DataFrame(cells, columns=["source", "place", "kind", "what is wrong", "where it fails", "found here"])
 
     def choose() -> None:
         lines = st.session_state[TABLE]["selection"]["rows"]
         if lines:
-            page.change("err_row", listed[lines[0]].name)
+            page.change("err_row", selection[lines[0]].name)
 
     st.dataframe(frame, hide_index=True, width="stretch", key=TABLE, on_select=choose, selection_mode="single-row")

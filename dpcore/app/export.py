@@ -31,7 +31,7 @@ COLUMN: Final = (85, 60)
 
 
 def show_files(spec: Mapping[str, Any], figure: Figure, table: pd.DataFrame, key: str) -> None:
-    """Offer CSV, JSON, SVG, PDF and PNG; each is made only when it is asked for."""
+    """Show the downloads as CSV, JSON, SVG, PDF and PNG; each file is made on demand."""
     format_ = _paper(key)
     name = specs.file_name(spec, "")
     with st.container(horizontal=True):
@@ -87,12 +87,12 @@ def _button(label: str, data: Any, name: str, mime: str, key: str) -> None:
 
 
 def csv_of(table: pd.DataFrame) -> bytes:
-    """Return a table as CSV with full precision; infinity is written inf, and no text runs as a formula."""
+    """Return a table as CSV with full precision; infinity is written as inf, and no text can run as a formula."""
     return frame_text(table).encode("utf-8")
 
 
 def json_of(figure: Figure, table: pd.DataFrame) -> bytes:
-    """Return the chart's specification and the table's rows in one file; JSON has no infinity, it is written "inf"."""
+    """Return the chart's specification and the table's rows as one file; infinity, which JSON lacks, is "inf"."""
     cells = table.astype(object).where(table.notna(), None)
     rows = [{name: _plain_value(value) for name, value in row.items()} for row in cells.to_dict("records")]
     body = {"title": figure.title, "takeaway": figure.takeaway, "spec": specification(figure), "rows": rows}
@@ -100,6 +100,6 @@ def json_of(figure: Figure, table: pd.DataFrame) -> bytes:
 
 
 def _plain_value(value: Any) -> Any:
-    """Return a cell as JSON can hold it, numbers in full precision."""
+    """Return a cell as a JSON value, numbers in full precision."""
     value = value.item() if hasattr(value, "item") else value
     return str(value) if isinstance(value, float) and math.isinf(value) else value

@@ -1,4 +1,4 @@
-"""The figure of a page: a spec becomes a chart with its sentence, and one row offers table, files, code and link."""
+"""The figure of a page: a chart with its sentence, and one row with its table, files, code and link."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpcore.core.errors import BudgetError, DomainError, DpcoreError
 from dpcore.core.notices import collected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
@@ -36,23 +36,23 @@ _ICONS: Final = {TABLE: "table_rows", EXPORT: "download", CODE: "code", LINK: "l
 
 
 def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | None = None) -> Figure:
-    """Return the figure of a spec in the theme the visitor sees; inside `work.progress`.
+    """Return the figure of a spec in the visitor's theme; call it inside `work.progress`.
 
     Parameters
     ----------
     spec : mapping of str to object
-        What `dpcore.specs.draw` takes; the tolerance of the pages is added.
+        A spec for `dpcore.specs.draw`; the pages' tolerance is added.
     height : int, default 0
-        Of the chart in points; 0 leaves it to the chart.
+        Height of the chart in points; 0 uses the chart's own.
     store : ResultCache, optional
-        Where the figure is kept; with all visitors' by default.
+        Where to store the figure; by default in the cache that all visitors share.
     """
     source = _at_tolerance(spec)
     with _own_words():
         for text in specs.expressions(source):
-            work.region(text)  # its work is known before it is begun
+            work.region(text)  # so the amount of work is known before it starts
     style = Look(dark=look().dark, height=height)
-    key = ("figure", work.name_of((source.table, source.files)), str(source.folder), style)
+    key = ("figure", *_name(source), style)
 
     def draw() -> Figure:
         with _own_words():
@@ -62,35 +62,39 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
 
 
 def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | None = None) -> pd.DataFrame:
-    """Return the table to take away with a figure; inside `work.progress`."""
+    """Return the downloadable table of a figure; call it inside `work.progress`."""
     source = _at_tolerance(spec)
 
     def make() -> pd.DataFrame | None:
         with _own_words():
             return specs.table(source)
 
-    key = ("table", work.name_of((source.table, source.files)), str(source.folder))
-    rows = (store or work.cache()).get(key, make)
+    rows = (store or work.cache()).get(("table", *_name(source)), make)
     return figure.table if rows is None else rows
 
 
 def code_of(spec: Mapping[str, Any], key: str) -> str:
-    """Return the Python lines that make the figure and its table, and save the picture."""
+    """Return the Python code that makes the figure and its table, and saves the picture."""
     with _own_words():
         return specs.code(_at_tolerance(spec), file=f"{key}.svg")
 
 
 def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
-    """Return a spec with the tolerance of the pages, unless it has one, and without empty values."""
+    """Return a spec without empty values, with the pages' tolerance unless it has its own."""
     values = {name: value for name, value in spec.items() if value is not None}
     return replace(specs.as_spec(spec), table={"tolerance": work.TOLERANCE, **values})
 
 
+def _name(source: specs.Spec) -> tuple[Hashable, ...]:
+    """Return what the results of a spec are kept under: its values, and its files wherever they are."""
+    return work.name_of(source.table), work.name_of(source.files), str(source.folder)
+
+
 @contextmanager
 def _own_words() -> Iterator[None]:
-    """Raise the library's own error: on a page, a mistake is next to its field and needs no file and line."""
+    """Raise the library's own error: on a page it appears next to its field and needs no file and line."""
     try:
-        with collected():  # what is noted about a value is said next to its field
+        with collected():  # notices about a value appear next to its field
             yield
     except specs.SpecError as error:
         if isinstance(error.__cause__, DpcoreError):
@@ -112,24 +116,24 @@ def show(
     store: ResultCache | None = None,
     below: DeltaGenerator | None = None,
 ) -> None:
-    """Draw a figure with its sentence and all that a reader may take away, or say in its place why there is none.
+    """Draw a figure with its sentence and the row below it, or say why there is none.
 
     Parameters
     ----------
     spec : mapping of str to object
-        What to draw (`dpcore.specs`).
+        The spec to draw (`dpcore.specs`).
     key : str
-        Name of the figure on the page, and of its files.
+        Name of the figure on the page and of its files.
     words : str, default "Drawing"
-        What the visitor waits for.
+        What the visitor is waiting for.
     height : int, default 0
-        Of the chart in points; 0 leaves it to the chart.
+        Height of the chart in points; 0 uses the chart's own.
     link : bool, default True
-        Offer the link that restores the page.
+        Whether to offer the link that restores the page.
     command : callable, optional
-        Returns the command that prints all rows of a table that is cut, given the table; empty if it is whole.
+        Takes the table and returns the command that prints all its rows; empty if the table is complete.
     store : ResultCache, optional
-        Where results are kept; the visitor's own for their data, with all visitors' by default.
+        Where to store results: the visitor's own cache for uploaded data; by default the shared one.
     below : DeltaGenerator, optional
         Where the row goes; under the chart by default.
     """
@@ -146,11 +150,11 @@ def picture_of(
     height: int = 0,
     store: ResultCache | None = None,
 ) -> bool:
-    """Draw a figure with its sentence, or say in its place why there is none; return whether it is drawn."""
+    """Draw a figure with its sentence, or say why there is none; return whether it was drawn."""
     try:
         with work.progress(words, store=store):
             picture(figure_of(spec, height=height, store=store), key)
-    except DomainError as error:  # nothing to draw is an answer, not a mistake
+    except DomainError as error:  # nothing to draw is an answer, not an error
         st.info(plain(str(error)), icon=":material/info:")
         return False
     except DpcoreError as error:
@@ -160,7 +164,7 @@ def picture_of(
 
 
 def picture(figure: Figure, key: str, **options: Any) -> Any:
-    """Draw the chart with its sentence and notes; return its selection event, if `on_select` was given in `options`."""
+    """Draw the chart with its sentence and notes; return its selection event if `options` has `on_select`."""
     event = draw(figure, key, **options)
     words(figure)
     return event
@@ -174,7 +178,7 @@ def words(figure: Figure) -> None:
 
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:
-    """Draw the chart alone; return its selection event, if `on_select` was given in `options`."""
+    """Draw only the chart; return its selection event if `options` has `on_select`."""
     spec, tables = figure.outline
     data = {**spec.get("datasets", {}), **tables}
     return st.vega_lite_chart(
@@ -190,7 +194,7 @@ def offer(
     command: Callable[[pd.DataFrame], str] | None = None,
     store: ResultCache | None = None,
 ) -> None:
-    """Offer table, files, code and link of a figure, each behind one control; the arguments are those of `show`."""
+    """Show the row with a figure's table, files, code and link; the arguments are those of `show`."""
     work.part(lambda: _row(spec, key, link, command, store))
 
 
@@ -201,7 +205,7 @@ def _row(
     command: Callable[[pd.DataFrame], str] | None,
     store: ResultCache | None,
 ) -> None:
-    """Show the row, and what is opened of it; nothing is computed for what is closed."""
+    """Show the row and its open panels; closed panels compute nothing."""
     panels = st.pills(
         "Take away",
         [TABLE, EXPORT, CODE, *([LINK] if link else [])],
@@ -236,7 +240,7 @@ def _sheet(spec: Mapping[str, Any], figure: Figure, store: ResultCache | None) -
             return specs.sheet(source, figure)
 
     with work.progress("Listing", store=store):
-        return (store or work.cache()).get(("sheet", work.name_of(source), str(source.folder)), make)
+        return (store or work.cache()).get(("sheet", *_name(source)), make)
 
 
 def _show_table(rows: pd.DataFrame, key: str, command: str) -> None:
@@ -248,7 +252,7 @@ def _show_table(rows: pd.DataFrame, key: str, command: str) -> None:
 
 
 def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: DeltaGenerator) -> bool:
-    """Whether something can be made of the fields; if not, say why next to them, and what the library warned about."""
+    """Whether the fields give a valid object; show the error or the library's notices next to them."""
     try:
         with work.progress(words):
             _, notices = make()
@@ -261,7 +265,7 @@ def ready(make: Callable[[], tuple[object, Iterable[str]]], words: str, place: D
 
 
 def trouble(error: DpcoreError, key: str, place: DeltaGenerator | None = None) -> None:
-    """Show an error in its own words, here or in a place; work that was stopped, or whose time ended, can be started again."""
+    """Show an error, here or in `place`; offer to restart work that was stopped or ran out of time."""
     with place or st.container():
         st.error(plain(str(error)), icon=":material/error:")
         if isinstance(error, BudgetError):
@@ -269,12 +273,12 @@ def trouble(error: DpcoreError, key: str, place: DeltaGenerator | None = None) -
 
 
 def numbers(table: pd.DataFrame, key: str) -> None:
-    """Show a table with ten digits, small numbers as powers of ten."""
+    """Show a table with ten digits and small numbers in scientific notation."""
     digits = {name: st.column_config.NumberColumn(format="%.10g") for name in table.select_dtypes("float").columns}
     st.dataframe(table, hide_index=True, width="stretch", key=key, column_config=digits)
 
 
 def plain(text: str) -> str:
-    """Return a text that Markdown shows as it is, with no line broken inside a number such as 1 000."""
+    """Escape a text for Markdown and keep numbers such as 1 000 on one line."""
     text = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", text)
     return re.sub(r"([\\`*_\[\]$~<>#:|^])", r"\\\1", text)

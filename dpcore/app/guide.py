@@ -1,4 +1,4 @@
-"""The page of the guide: which text is open, its table of contents, and the way to the next one."""
+"""The guide page: which text is open, its table of contents, and links to the next one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULTS: dict[str, Any] = {KEY: guide_texts.titles()[FIRST]}
 
 
 def choose() -> str:
-    """Ask for a text by its title; return its name. What the link names wrongly is the first text."""
+    """Show the menu of titles and return the name of the text; an unknown title in the link gives the first text."""
     by_title = {title: name for name, title in guide_texts.titles().items()}
     title = st.selectbox(
         "Text",
@@ -23,13 +23,13 @@ def choose() -> str:
         bind="query-params",
         on_change=page.remember,
         args=(KEY,),
-        help="The texts in their order; the address of the page keeps the choice.",
+        help="All texts in order. The page's address keeps your choice.",
     )
     return by_title.get(title or "", FIRST)
 
 
 def contents(name: str) -> None:
-    """Show the sections of this text, and all texts by chapter."""
+    """Show the sections of this text and all texts by chapter."""
     inside = guide_texts.contents(name)
     if inside:
         st.markdown(f"**In this text**\n\n{inside}")
@@ -53,7 +53,7 @@ def _door(name: str, *, here: bool) -> None:
 
 
 def onward(name: str) -> None:
-    """Offer the text before and the one after."""
+    """Show links to the previous and the next text."""
     names = list(guide_texts.titles())
     at = names.index(name)
     with st.container(horizontal=True):

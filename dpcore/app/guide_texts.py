@@ -1,4 +1,4 @@
-"""The guide's texts: their order, their parts (headings, Markdown, code, pictures) and how they are shown."""
+"""The guide's texts: their order, their parts (headings, Markdown, code, pictures) and how to show them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class GuidePart:
-    """A piece of a text: a heading, a passage of Markdown, lines of code (or what they print) or a picture."""
+    """A piece of a text: a heading, a passage of Markdown, code (or its output) or a picture."""
 
     heading: str = ""
     markdown: str = ""
@@ -38,12 +38,12 @@ class GuidePart:
 
     @property
     def anchor(self) -> str:
-        """The heading as a place to link to."""
+        """The anchor of the heading."""
         return anchor(self.heading)
 
 
 def anchor(heading: str) -> str:
-    """Return a heading as a place to link to: lower-case words joined by hyphens."""
+    """Return the anchor of a heading: lower-case words joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") or "part"
 
 
@@ -53,7 +53,7 @@ def _order() -> dict[str, Any]:
 
 
 def chapters() -> tuple[Chapter, ...]:
-    """Return the chapters in their order, from data/guide/order.toml."""
+    """Return the chapters in order, from data/guide/order.toml."""
     return tuple(Chapter(one["title"], tuple(one["texts"])) for one in _order()["chapter"])
 
 
@@ -74,15 +74,15 @@ def _read(name: str) -> tuple[str, tuple[Spec, ...]]:
 
 @lru_cache(maxsize=64)
 def parts(name: str) -> tuple[GuidePart, ...]:
-    """Return the pieces of a text in their order."""
-    text, found_specs = _read(name)
-    specs = iter(found_specs)
+    """Return the pieces of a text in order."""
+    text, specs = _read(name)
+    remaining = iter(specs)
     pieces = []
     for piece in _SPLIT.split(text):
         if piece.startswith(_HEADING):
             pieces.append(GuidePart(heading=piece.removeprefix(_HEADING).strip()))
         elif piece.startswith("```") and piece.split("\n", maxsplit=1)[0].strip("` \t") == "figure":
-            pieces.append(GuidePart(spec=next(specs)))
+            pieces.append(GuidePart(spec=next(remaining)))
         elif piece.startswith("```"):
             pieces.append(GuidePart(code=piece.split("\n", maxsplit=1)[1].rsplit("```", maxsplit=1)[0].rstrip()))
         elif piece.strip():
@@ -96,20 +96,20 @@ def headings(name: str) -> list[str]:
 
 
 def show_text(name: str) -> None:
-    """Show a text with headings to link to, lines of code to copy, and its pictures with all there is to take away."""
+    """Show a text with linkable headings, code to copy, and its pictures with their table, files and code."""
     for part in parts(name):
         if part.heading:
             st.subheader(part.heading, anchor=part.anchor)
         elif part.spec is not None:
             _show_picture(part.spec, name)
         elif part.code:
-            st.code(part.code, language=None, wrap_lines=True)  # colours of a language are too pale to read
+            st.code(part.code, language=None, wrap_lines=True)  # syntax colours are too pale to read
         else:
             st.markdown(part.markdown)
 
 
 def show_inside(name: str) -> None:
-    """Show a text inside an expander: Markdown as it is written, and its pictures alone."""
+    """Show a text inside an expander: plain Markdown, and pictures without their row."""
     text, specs = _read(name)
     for index, piece in enumerate(_FIGURE.split(text)):
         if piece.strip():
@@ -120,7 +120,7 @@ def show_inside(name: str) -> None:
 
 def _show_picture(spec: Spec, name: str, *, row: bool = True) -> None:
     st.markdown(f"**{figure.plain(str(spec['title']))}**")
-    # a text has several pictures, each with a Stop of its own
+    # a text has several pictures, each with its own Stop
     key, words = f"guide_{name}_{spec.name}", f"Drawing: {spec['title']}"
     if figure.picture_of(spec, key=key, words=words) and row:
         figure.offer(spec, key=key, link=False)
@@ -129,7 +129,7 @@ def _show_picture(spec: Spec, name: str, *, row: bool = True) -> None:
 
 
 def contents(name: str) -> str:
-    """Return the table of contents of a text as Markdown links; empty for one heading or none."""
+    """Return the table of contents of a text as Markdown links; empty if it has at most one heading."""
     pieces = headings(name)
     lines = [f"- [{figure.plain(one.replace('`', ''))}](#{anchor(one)})" for one in pieces]
     return "\n".join(lines) if len(pieces) > 1 else ""

@@ -1,7 +1,7 @@
-"""Memory given back to the system when nobody has asked for anything for a while.
+"""Release memory to the system when the app has been idle for a while.
 
-Results stay in the cache for the next visitor, and the system's own store of freed memory, one for each thread that ever
-ran, is not given back by itself: a server would stay as large as it was in its busiest minute.
+Results stay in the cache for the next visitor, and the C library keeps an arena of freed memory for each thread that
+ever ran. Without this module a server would stay as large as in its busiest minute.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Final
 from dpcore.app.cache import Cache
 
 QUIET: Final = 150.0
-"""Seconds without a run of a page after which memory is given back; Streamlit forgets who left after 120."""
+"""Seconds without a page run before memory is released; Streamlit drops visitors who left after 120."""
 
 KEPT: Final = 16_000_000
-"""Bytes of results, the latest ones, that are kept all the same."""
+"""Bytes of the latest results that stay in the cache."""
 
 
 class IdleTimer:
-    """Waits until nobody has asked for anything for some time, and gives memory back; then it rests until somebody does.
+    """Waits until the app has been idle for some time, releases memory, and then sleeps until the next page run.
 
     Parameters
     ----------
     quiet : float, default QUIET
-        Seconds without a run of a page.
+        Seconds without a page run.
     """
 
     def __init__(self, quiet: float = QUIET) -> None:
@@ -38,7 +38,7 @@ class IdleTimer:
         self.thread: threading.Thread | None = None
 
     def note(self) -> None:
-        """Take notice of a run of a page."""
+        """Record a page run."""
         with self.lock:
             self.last = time.monotonic()
             if self.thread is None:
@@ -57,7 +57,7 @@ class IdleTimer:
 
 
 def give_back() -> None:
-    """Keep the latest results only, and give the system what is free."""
+    """Keep only the latest results, and return free memory to the system."""
     Cache.shrink(KEPT)
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library
@@ -66,9 +66,9 @@ def give_back() -> None:
 
 
 class ModuleFreezer:
-    """Leaves modules out of garbage collection, which Streamlit starts after every run of a page.
+    """Excludes modules from garbage collection, which Streamlit starts after every page run.
 
-    The objects of numpy, scipy and pandas live as long as the process; to look at all of them takes longer than to draw a
+    The objects of numpy, scipy and pandas live as long as the process; scanning all of them takes longer than drawing a
     page.
     """
 
@@ -76,7 +76,7 @@ class ModuleFreezer:
         self.modules = 0
 
     def note(self) -> None:
-        """Freeze what is alive if modules have been imported since the last time."""
+        """Freeze all live objects if modules have been imported since the last call."""
         if len(sys.modules) > self.modules:
             self.modules = len(sys.modules)
             gc.collect()

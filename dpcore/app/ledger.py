@@ -76,7 +76,7 @@ class LedgerView:
             "draw": "ledger",
             "view": view,
             **({"file": FILE} if _is_long(self.text) else {"rows": self.text}),
-            "epsilon": limit.epsilon,
+            **({"epsilon": limit.epsilon} if view != "costs" else {}),  # costs are the same for every budget
             "delta": limit.delta,
             **({"relation": self.relation} if self.relation else {}),
             **fields,

@@ -1,10 +1,10 @@
-"""Pictures that follow a slider while it is held.
+"""Charts that follow a slider while the visitor drags it.
 
-Streamlit runs a page's script when a slider is released. Here the part of the page that holds the picture is a fragment,
-and a small script in the browser tells it where the slider stands meanwhile: Python computes and draws that part alone,
-the newest value first. When the slider is released the page runs as usual, and the link and every other number follow.
+Streamlit runs a page's script when a slider is released. Here the part of the page with the chart is a fragment, and a
+small script in the browser sends it the slider's value during the drag: Python computes and draws only that part,
+newest value first. When the slider is released the page runs as usual, and the link and all other numbers update.
 
-A `Handle` makes a place on a chart draggable: it moves a slider, by which the same can be done with the keyboard.
+A `Handle` makes a point or a line on a chart draggable. It moves a slider, so the keyboard can do the same.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,3})?")  # as
 
 @dataclass(frozen=True)
 class Handle:
-    """A place on a chart that the pointer can drag; it moves a slider.
+    """A point or line on a chart that the pointer can drag; it moves a slider.
 
     Attributes
     ----------
     chart : str
-        Key of the container that holds the chart, and nothing else; the chart is drawn as SVG.
+        Key of the container that holds only the chart; the chart is drawn as SVG.
     slider : str
-        Key of the slider; it is among those that the part follows.
+        Key of the slider, one of those that the part follows.
     path : tuple of pairs
-        Where the handle is, in the units of the axes: at least two places, evenly from the start of the slider to its end.
-        A coordinate that is None makes it a line: the threshold of a test is ``((low, None), (high, None))``.
+        Positions of the handle in axis units: at least two, evenly spaced from one end of the slider to the other. A
+        coordinate of None makes it a line: the threshold of a test is ``((low, None), (high, None))``.
     x, y : pair of float, default (0.0, 1.0)
         The ends of the two axes.
     log : bool, default False
-        Both axes are logarithmic.
+        Whether both axes are logarithmic.
     """
 
     chart: str
@@ -61,18 +61,18 @@ def follow(
     draw: Callable[[Mapping[str, str]], None],
     handles: Callable[[Mapping[str, str]], Sequence[Handle]] | None = None,
 ) -> None:
-    """Draw a part of the page, and draw it again with the value of a slider that is being moved.
+    """Draw a part of the page, and redraw it while one of its sliders is dragged.
 
     Parameters
     ----------
     key : str
         Name of the part on its page.
     sliders : sequence of str
-        Keys of the sliders that it follows.
+        Keys of the sliders to follow.
     draw : callable
-        Draws the part, given the text that a held slider shows by the slider's key; an empty mapping when none is held.
+        Draws the part; takes a mapping from the key of the held slider to its text, empty if no slider is held.
     handles : callable, optional
-        Returns the handles on the charts of the part, given the same.
+        Returns the handles on the part's charts; takes the same mapping.
     """
     work.part(lambda: _draw(key, sliders, draw, handles))
 
@@ -86,11 +86,11 @@ def _draw(
     former = st.session_state.get(f"_live_{key}")
     last = getattr(former, "held", None)
     seen = last.get("number", 0) if isinstance(last, Mapping) else 0
-    held = _value(last, sliders) if work.alone() else {}  # otherwise the sliders say where they stand
+    held = _value(last, sliders) if work.alone() else {}  # in a full run the sliders have their own values
     try:
         drags = [asdict(handle) for handle in handles(held)] if handles else []
     except DpcoreError:
-        drags = []  # what cannot be drawn has no handles; the part itself says why
+        drags = []  # without a chart there are no handles; the part itself shows the error
     _listener()(
         key=f"_live_{key}",
         data={"sliders": list(sliders), "seen": seen, "drags": drags},
@@ -105,7 +105,7 @@ def _draw(
 
 
 def _value(held: object, sliders: Sequence[str]) -> dict[str, str]:
-    """Return the slider that is held and the number it shows; what is neither, as only a stranger's browser sends, is ignored."""
+    """Return the held slider and its number; ignore anything else, which only a manipulated browser would send."""
     if not isinstance(held, Mapping):
         return {}
     slider, text = held.get("slider"), held.get("text")

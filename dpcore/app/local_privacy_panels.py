@@ -108,7 +108,7 @@ def _question() -> Hypotheses | None:
             DEFAULTS[key],
             key=key,
             bind="query-params",
-            help="Probabilities between commas, such as 0.5, 0.3, 0.2 or 1/3, 2/3; they add up to 1 within 1e-9.",
+            help="Probabilities separated by commas, such as 0.5, 0.3, 0.2 or 1/3, 2/3; they must add up to 1 within 1e-9.",
         )
         for name, key, what in (
             ("P0", "local_p0", "letters under the first hypothesis"),
@@ -119,15 +119,15 @@ def _question() -> Hypotheses | None:
         "Names of the letters (may be empty)", "", key="local_names", bind="query-params", placeholder="1, 2, 3"
     )
     trouble = st.container()  # a place of its own, so that an error does not close the table below
-    found: Hypotheses | None = None
+    question: Hypotheses | None = None
     try:
         masses = read_masses(texts[0], "P0"), read_masses(texts[1], "P1")
-        found = Hypotheses(*masses, read_names(names))
+        question = Hypotheses(*masses, read_names(names))
     except DpcoreError as error:
         trouble.error(plain(str(error)), icon=":material/error:")
     if max(map(len, (*texts, names))) <= LONGEST:
         _table(texts, names)
-    return found
+    return question
 
 
 def _table(texts: list[str], names: str) -> None:
@@ -234,8 +234,8 @@ def show_bounds(view: LocalPrivacyView) -> None:
         st.error(f"A bound that is said to be proved fails here: {plain(', '.join(wrong['bound']))}.")
     figure.numbers(table, "local_bounds")
     st.caption(
-        "t is the total variation of P0 and P1, truth what the bound speaks of, computed by the linear program; "
-        "upper and lower bounds hold for every channel that keeps the promise."
+        "t is the total variation of P0 and P1; truth is the quantity that is bounded, computed by the linear program. Upper "
+        "and lower bounds hold for every channel that keeps the promise."
     )
     notes = not_applicable(view.question, view.promise, view.measure)
     if notes:

@@ -1,4 +1,4 @@
-"""The way around: the pages in groups, by the question that brings somebody, as the sidebar and the start page show them."""
+"""Navigation: the pages in groups, sorted by the visitor's question, for the sidebar and the start page."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A page, or a view of one, that a visitor can go to.
+    """A link to a page, or to one view of a page.
 
     Parameters
     ----------
     file : str
         Path of the page's script, from the folder of the app.
     label : str
-        What it is called.
+        Text of the link.
     purpose : str
-        What one can do there, in one sentence.
+        What you can do there, in one sentence.
     icon : str
         Name of a Material icon.
     state : mapping of str to str, optional
-        The view to open; the page's own start by default.
+        Query parameters of the view to open; by default the page opens with its own defaults.
     """
 
     file: str
@@ -51,38 +51,38 @@ class PageGroup:
     doors: tuple[Door, ...]
 
 
-START: Final = Door("streamlit_app.py", "Start", "What one published number gives away, in one picture.", "home")
+START: Final = Door("streamlit_app.py", "Start", "What one published number reveals, in one picture.", "home")
 GROUPS: Final = (
     PageGroup(
         "Learn",
         "What does it mean?",
         (
             START,
-            Door("pages/14_Guide.py", "Guide", "What it all means, with every formula, proof and picture.", "menu_book"),
-            Door("pages/14_Guide.py", "Glossary", "Every word in a sentence.", "dictionary", {"guide_text": "Glossary"}),
+            Door("pages/14_Guide.py", "Guide", "What everything means, with formulas, proofs and pictures.", "menu_book"),
+            Door("pages/14_Guide.py", "Glossary", "Every term in one sentence.", "dictionary", {"guide_text": "Glossary"}),
         ),
     ),
     PageGroup(
         "Release",
         "May I release this?",
         (
-            Door("pages/9_Ledger.py", "Ledger", "Add up your releases, and see what still fits into the budget.", "receipt_long"),
+            Door("pages/9_Ledger.py", "Ledger", "Add up your releases and see what still fits into the budget.", "receipt_long"),
             Door("pages/11_Choose_your_noise.py", "Choose your noise", "Find the noise that keeps a promise.", "tune"),
         ),
     ),
     PageGroup(
         "Train",
         "What is the ε of my training run?",
-        (Door("pages/7_Subsampling.py", "Subsampling", "Steps on random samples, and the ε they add up to.", "model_training"),),
+        (Door("pages/7_Subsampling.py", "Subsampling", "The ε of many steps on random samples.", "model_training"),),
     ),
     PageGroup(
         "Explore",
         "What does it look like?",
         (
             Door("pages/1_Privacy_regions.py", "Privacy regions", "Draw, combine and compare any number of regions.", "area_chart"),
-            Door("pages/2_Composition.py", "Composition", "What many answers together give away, by every theorem.", "stacks"),
-            Door("pages/3_Mechanisms.py", "Mechanisms", "Noise, loss, region and claim of one mechanism.", "blur_on"),
-            Door("pages/4_Privacy_and_utility.py", "Privacy and utility", "How far off private answers are, on your own data too.", "balance"),
+            Door("pages/2_Composition.py", "Composition", "What many answers reveal together, by every theorem.", "stacks"),
+            Door("pages/3_Mechanisms.py", "Mechanisms", "The noise, loss, region and claim of one mechanism.", "blur_on"),
+            Door("pages/4_Privacy_and_utility.py", "Privacy and utility", "How accurate private answers are, also on your own data.", "balance"),
         ),
     ),
     PageGroup(
@@ -100,16 +100,18 @@ GROUPS: Final = (
             Door("pages/5_Several_constraints.py", "Several constraints", "Several (ε, δ) statements about one mechanism.", "join_inner"),
             Door("pages/6_Limits.py", "Limits", "The Gaussian limit of composition, and how far off it is.", "show_chart"),
             Door("pages/8_Local_privacy.py", "Local privacy", "The best channel for a question and a promise.", "person_pin"),
-            Door("pages/13_Statistics_lab.py", "Statistics lab", "What a thesis printed, beside what is true.", "science"),
-            Door("pages/15_Errata.py", "Errata", "Where the sources are wrong, with the computation.", "rule"),
+            Door("pages/13_Statistics_lab.py", "Statistics lab", "What a thesis printed, and what is true.", "science"),
+            Door("pages/15_Errata.py", "Errata", "Mistakes in the sources, each with a computation.", "rule"),
         ),
     ),
 )  # fmt: skip
 
 FOUR: Final = (
-    Door("pages/14_Guide.py", "Understand", "What does ε mean? The guide starts from nothing.", "school"),
-    Door("pages/9_Ledger.py", "Release numbers", "Which noise, what has been spent, what still fits?", "publish"),
-    Door("pages/7_Subsampling.py", "Train a model", "The ε of a training run, certified.", "model_training"),
+    Door("pages/14_Guide.py", "Understand", "What does ε mean? The guide starts from scratch.", "school"),
+    Door(
+        "pages/9_Ledger.py", "Release numbers", "Which noise do I need, and what still fits into the budget?", "publish"
+    ),
+    Door("pages/7_Subsampling.py", "Train a model", "The certified ε of a training run.", "model_training"),
     Door(
         "pages/1_Privacy_regions.py",
         "Write a paper",
@@ -117,11 +119,11 @@ FOUR: Final = (
         "article",
     ),
 )
-"""The doors of the start page: one for each kind of visitor."""
+"""The links on the start page, one for each kind of visitor."""
 
 
 def show() -> None:
-    """Draw the sidebar: the pages in groups, the one that is open marked."""
+    """Draw the sidebar: the pages in groups, with the current page marked."""
     with st.sidebar.container(gap="xxsmall"):
         try:
             for group in GROUPS:
@@ -129,4 +131,4 @@ def show() -> None:
                 for door in group.doors:
                     door.link()
         except StreamlitPageNotFoundError:
-            return  # a page that is run by itself, without the app around it, has nowhere to go
+            return  # a page that runs alone, without the app, has no other pages to link to

@@ -20,7 +20,7 @@ __all__ = ["MOST_KEPT", "Preset", "data_folder", "presets"]
 
 MOST_KEPT = 50
 LENGTH: Final = "link_length"
-"""The parameter that tells a page how long a link was that could not be read."""
+"""Query parameter with the length of a link that was too long to read."""
 
 
 _STYLE: Final = """<style>
@@ -28,11 +28,11 @@ _STYLE: Final = """<style>
 [data-testid="stSidebarHeader"] { height: 2rem; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
 </style>"""
-"""Streamlit leaves six empty lines above a page; a picture and its controls are to fit one screen."""
+"""Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen."""
 
 
 def setup(title: str, lead: str) -> None:
-    """Set the page up and say what it is for."""
+    """Set up the page and show its title and purpose."""
     st.set_page_config(page_title=f"{title} · dpcore", page_icon="🔒", layout="wide")
     if st.session_state.get("_page") == title:
         _address()
@@ -46,7 +46,7 @@ def setup(title: str, lead: str) -> None:
 
 
 def _say_long_link(title: str) -> None:
-    """Say that the link was too long to be read, on the page it led to (``serve.py`` tells it)."""
+    """Say on the target page that the link was too long to read (``serve.py`` passes its length)."""
     length = st.query_params.get(LENGTH)
     if length is not None:
         del st.query_params[LENGTH]
@@ -59,19 +59,19 @@ def _say_long_link(title: str) -> None:
 
 
 def look() -> Look:
-    """Return the look of charts in the theme the visitor sees."""
+    """Return the chart style for the visitor's theme."""
     theme = getattr(st.context, "theme", None)
     return Look(dark=getattr(theme, "type", "light") == "dark")
 
 
 def _trail() -> list[dict[str, Any]]:
-    """Return what Undo can bring back on this page, oldest first: each entry the old values of one change."""
+    """Return the undo history of this page, oldest first; each entry holds the old values of one change."""
     trails: dict[str, list[dict[str, Any]]] = st.session_state.setdefault("_trails", {})
     return trails.setdefault(st.session_state.get("_page", ""), [])
 
 
 def keep(old: dict[str, Any]) -> None:
-    """Keep old values of widgets, so that one Undo brings them back."""
+    """Store old values of widgets so that one Undo restores them."""
     trail = _trail()
     if old and (not trail or trail[-1] != old):
         trail.append(old)
@@ -79,17 +79,17 @@ def keep(old: dict[str, Any]) -> None:
 
 
 def remember(key: str) -> None:
-    """Keep the value a widget had, so that Undo can bring it back."""
+    """Store the current value of a widget so that Undo can restore it."""
     keep({key: st.session_state.get(key)})
 
 
 def change(key: str, value: Any) -> None:
-    """Set a widget's value from a callback, with the old one kept for Undo."""
+    """Set the value of a widget from a callback; Undo restores the old one."""
     apply({key: value})
 
 
 def undo() -> None:
-    """Bring back what the last change replaced."""
+    """Undo the last change."""
     trail = _trail()
     for key, value in (trail.pop() if trail else {}).items():
         if value is not None:
@@ -97,19 +97,19 @@ def undo() -> None:
 
 
 def can_undo() -> bool:
-    """Whether Undo has something to bring back on this page."""
+    """Whether there is anything to undo on this page."""
     return bool(_trail())
 
 
 def apply(state: dict[str, Any]) -> None:
-    """Set several widgets at once, as a preset does; one Undo takes all of it back."""
+    """Set several widgets at once, as a preset does; one Undo reverts all of them."""
     keep({key: st.session_state.get(key) for key, value in state.items() if st.session_state.get(key) != value})
     for key, value in state.items():
         st.session_state[key] = value
 
 
 def preset_row(page: str, keys: dict[str, Any]) -> None:
-    """Offer the presets of a page in a menu, with Undo and Reset (to the given defaults) beside it."""
+    """Show the menu of the page's presets, with Undo and Reset (to the given defaults) next to it."""
     linked(keys)
     own = [preset for preset in presets() if preset.page == page]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -128,7 +128,7 @@ def preset_row(page: str, keys: dict[str, Any]) -> None:
 
 
 def matching(page: str, defaults: dict[str, Any], state: dict[str, Any]) -> Preset | None:
-    """Return the preset that the page shows now, if it shows one."""
+    """Return the preset that matches the current state of the page, if any."""
     for preset in presets():
         if preset.page == page and all(state[key] == value for key, value in {**defaults, **preset.state}.items()):
             return preset
@@ -136,38 +136,38 @@ def matching(page: str, defaults: dict[str, Any], state: dict[str, Any]) -> Pres
 
 
 def guide(name: str) -> None:
-    """Offer the guide's text about this page (``data/guide/NAME.md``) to those who want the proof, its pictures drawn."""
+    """Show the guide's text about this page (``data/guide/NAME.md``) with its pictures, in an expander."""
     from dpcore.app.guide_texts import show_inside  # noqa: PLC0415  it needs this module
 
     box = st.expander(
         "The mathematics behind this page", icon=":material/menu_book:", on_change="rerun", key=f"guide_{name}"
     )
-    if box.open:  # its pictures are drawn for those who ask
+    if box.open:  # draw the pictures only when someone opens it
         with box:
             show_inside(name)
 
 
 def linked(defaults: Mapping[str, Any]) -> None:
-    """Declare what the page's link carries: the keys of widgets bound to the address, each with its default.
+    """Declare what the page's link contains: the keys of widgets bound to the address, each with its default.
 
-    A key that starts with _ is the session's own.
+    A key that starts with _ is private to the session.
     """
     _linked().update({key: value for key, value in defaults.items() if not key.startswith("_")})
 
 
 def _linked() -> dict[str, Any]:
-    """Return the keys that the link of this page carries, with their defaults."""
+    """Return the keys that the link of this page contains, with their defaults."""
     pages: dict[str, dict[str, Any]] = st.session_state.setdefault("_linked", {})
     return pages.setdefault(st.session_state.get("_page", ""), {})
 
 
 def _address() -> None:
-    """Write into the browser's address what it lacks.
+    """Add missing values to the browser's address.
 
-    Streamlit's own script in the browser writes a bound value into the address. When a widget appears or disappears,
-    those below it move; the script mounts each at its new place, then ends the old one, and with it forgets the
-    binding (seen in 1.67). A value assigned in Python is written into the address by the server, so every value that
-    the address does not tell is assigned to itself, before its widget is shown.
+    Streamlit's script in the browser writes a bound value into the address. When a widget appears or disappears, the
+    widgets below it move; the script mounts each one at its new place and then unmounts the old one, which drops
+    the binding (seen in 1.67). The server writes values assigned in Python into the address, so every value that is
+    missing from the address is assigned to itself before its widget is shown.
     """
     for key, default in _linked().items():
         if key in st.session_state:
@@ -177,20 +177,20 @@ def _address() -> None:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return what a link says of a value; an empty text clears a choice."""
+    """Return a value as the texts of a link; an empty text clears a choice."""
     return [""] if value is None or value == [] else parameters(value)
 
 
 def link() -> str:
-    """Return the address that restores the page as it is.
+    """Return the link that restores the current state of the page.
 
-    It is made from the values themselves, those of widgets that are hidden at the moment included, and not from the
-    browser's address, which may be behind.
+    It is built from the values themselves, including those of hidden widgets, and not from the browser's address,
+    which may be out of date.
     """
     base = str(getattr(st.context, "url", "") or "").split("?", maxsplit=1)[0]
     state: dict[str, Any] = {}
     for key, default in _linked().items():
-        if key not in st.session_state:  # its widget is still to come, or hidden since the page was opened
+        if key not in st.session_state:  # its widget comes later, or has been hidden since the page opened
             state[key] = st.query_params.get_all(key)
         elif st.session_state[key] != default:
             state[key] = _texts(st.session_state[key])
@@ -199,7 +199,7 @@ def link() -> str:
 
 
 def link_box() -> None:
-    """Show the link to copy, or say that it has become too long."""
+    """Show the link to copy, or say that it is too long."""
     address = link()
     if len(address) > LONGEST_LINK:
         st.info(

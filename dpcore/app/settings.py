@@ -1,4 +1,4 @@
-"""A named thing with parameters as one text in the link, and as fields: a utility pair, a lab."""
+"""A named object with parameters, such as a utility pair or a lab, as one text in the link and as fields."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _SETTINGS = re.compile(r"\s+(?=\w+=)")  # a value may hold spaces, as in moves=a
 
 
 class Parametric(Protocol):
-    """What has a name and checked parameters of its own names."""
+    """An object with a name and named, validated parameters."""
 
-    name: ClassVar[str]  # how links call it
+    name: ClassVar[str]  # its name in links
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -41,7 +41,7 @@ _T = TypeVar("_T", bound=Parametric)
 
 @dataclass(frozen=True)
 class Kind(Generic[_T]):
-    """All things of one kind.
+    """All objects of one kind.
 
     Attributes
     ----------
@@ -61,10 +61,10 @@ class Kind(Generic[_T]):
     words: str
 
     def read(self, text: str) -> _T:
-        """Return what a text such as ``count_laplace epsilon=0.5 at_least=65`` means.
+        """Parse a text such as ``count_laplace epsilon=0.5 at_least=65``.
 
-        Parameters not written keep their defaults. A wrong name is answered with the nearest, a wrong value with its
-        domain.
+        Missing parameters keep their defaults. The error for an unknown name suggests the closest one; the error for
+        a wrong value names its domain.
         """
         if len(text) > LONGEST:
             msg = f"The setting may have at most {LONGEST} characters, got {len(text)}."
@@ -78,21 +78,21 @@ class Kind(Generic[_T]):
         return self.make(name, **values)
 
     def texts(self, current: _T, **typed: str) -> dict[str, str]:
-        """Return each parameter as it was typed, now or before in the text of the link; others as they would be."""
+        """Return each parameter as it was typed, now or earlier in the link; the others in canonical form."""
         known = {**_parts(str(st.session_state.get(self.key, "")))[1], **typed}
-        found = {}
+        texts = {}
         for parameter in current.parameters():
             own = said(parameter, getattr(current, parameter.name))
             text = known.get(parameter.name, own).strip()
-            found[parameter.name] = text if _same(parameter, text, own) else own
-        return found
+            texts[parameter.name] = text if _same(parameter, text, own) else own
+        return texts
 
     def text(self, current: _T, **typed: str) -> str:
-        """Return the text that `read` turns into this, the parameters as they were typed."""
+        """Return the text that `read` parses into this object, with the parameters as they were typed."""
         return " ".join([current.name, *(f"{name}={text}" for name, text in self.texts(current, **typed).items())])
 
     def fields(self, current: _T) -> None:
-        """Show one field per parameter; they follow the text, and write it when they change."""
+        """Show one field per parameter; the fields follow the text and update it when they change."""
         prefix, texts = f"{self.key}_{current.name}", self._filled(current)
         trouble = st.container()
         with st.expander(f"Parameters: {_summary(current.parameters(), texts)}", icon=":material/tune:"):
@@ -147,40 +147,40 @@ class Kind(Generic[_T]):
             st.text_input(label_of(parameter), **shared)
 
     def _typed(self, current: _T) -> tuple[_T, dict[str, str]]:
-        """Return what the fields make, and what they hold; a value outside its domain is named by the library."""
+        """Return the object the fields describe, and their texts; the library's error names a value outside its domain."""
         texts = {p: str(st.session_state[f"{self.key}_{current.name}_{p.name}"]) for p in current.parameters()}
-        made = self.make(current.name, **{p.name: meant(p, text) for p, text in texts.items()})
-        return made, {p.name: text for p, text in texts.items()}
+        item = self.make(current.name, **{p.name: meant(p, text) for p, text in texts.items()})
+        return item, {p.name: text for p, text in texts.items()}
 
     def _take(self, current: _T) -> None:
-        """Write what was typed into the text; a value outside its domain stays in its field, explained there."""
+        """Copy the typed value into the text; a value outside its domain stays in its field with an error."""
         try:
-            made, texts = self._typed(current)
+            item, texts = self._typed(current)
         except DpcoreError:
             return
-        page.change(self.key, self.text(made, **texts))
+        page.change(self.key, self.text(item, **texts))
 
 
 def _parts(text: str) -> tuple[str, dict[str, str]]:
-    """Return the name at the start of a text, and its settings as they are typed."""
+    """Return the name at the start of a text, and its settings as typed."""
     name, *words = _SETTINGS.split(text.strip())
-    found = {}
+    settings = {}
     for word in words:
         key, _, value = word.partition("=")
-        found[key] = value
-    return name, found
+        settings[key] = value
+    return name, settings
 
 
 def _same(parameter: Parameter, text: str, own: str) -> bool:
-    """Whether a typed text means the value that is written like this."""
+    """Whether a typed text stands for the same value as the canonical text."""
     try:
         return text == own or said(parameter, meant(parameter, text)) == own
-    except (DpcoreError, TypeError):  # a text that is no value of the parameter
+    except (DpcoreError, TypeError):  # the text is not a value of the parameter
         return False
 
 
 def meant(parameter: Parameter, text: str) -> Any:
-    """Return what a typed text means for a parameter; what is no value of its kind is left to its own check."""
+    """Parse a typed text as a value of a parameter; the parameter's own check rejects a value of the wrong kind."""
     text = text.strip()
     if parameter.kind == "text":
         return text
@@ -190,12 +190,12 @@ def meant(parameter: Parameter, text: str) -> Any:
 
 
 def said(parameter: Parameter, value: Any) -> str:
-    """Return a value as it is typed, without spaces."""
+    """Format a value the way a person would type it, without spaces."""
     return str(value) if parameter.kind in {"text", "integer"} else literal(value).replace(" ", "")
 
 
 def written(current: Parametric) -> str:
-    """Return the text that `Kind.read` turns into this."""
+    """Return the text that `Kind.read` parses into this object."""
     parts = [f"{p.name}={said(p, getattr(current, p.name))}" for p in current.parameters()]
     return " ".join([current.name, *parts])
 
@@ -206,7 +206,7 @@ def values_of(current: Parametric) -> dict[str, Any]:
 
 
 def label_of(parameter: Parameter) -> str:
-    """Return the name of a parameter for a field: its sign, then its name."""
+    """Return the label of a parameter's field: its symbol, then its name."""
     return parameter.name if parameter.label in ("", parameter.name) else f"{parameter.label} ({parameter.name})"
 
 

@@ -17,19 +17,19 @@ from dpcore.words import about, outward
 WITHOUT, WITHIN = 40, 41
 WINDOW = (33.0, 48.0)
 EPSILONS = tuple(round(0.05 * step, 2) for step in (*range(1, 41), *range(42, 101, 2)))
-"""Even steps up to 5: beyond, nobody is hidden."""
+"""Even steps up to 5: above that nobody is protected."""
 EPSILON, THRESHOLD = 1.0, 40.5
 THIS_GUESS = "this guess"
 HUNDRED = 100
 MOST_ANSWERS = 2000
-"""Answers that one visitor may ask for: twenty dots, and the region is still to be seen."""
-_PLACES = 61  # of the point on the region, from one end of the slider to the other
-HEIGHT = 330  # both pictures and the sliders below them fit one screen
+"""Answers that one visitor may ask for: twenty dots still leave the region visible."""
+_PLACES = 61  # positions of the point on the region, from one end of the slider to the other
+HEIGHT = 330  # both pictures and the sliders fit on one screen
 
 
 @dataclass(frozen=True)
 class StartStory:
-    """A count of 41 people with you and 40 without you, published with Laplace noise; somebody accuses above t."""
+    """A count of 41 people with you and 40 without you, published with Laplace noise; an attacker accuses above t."""
 
     epsilon: float = EPSILON
     threshold: float = THRESHOLD
@@ -45,24 +45,24 @@ class StartStory:
         return pair_of(self.mechanism, WITHOUT).at(self.threshold)
 
     def inside(self, number: int) -> bool:
-        """Whether you are in the data of answer number 1, 2, ...: as likely as not."""
+        """Whether you are in the data for answer number 1, 2, ...: a fair coin decides."""
         return bool(np.random.default_rng(number).random() < 0.5)
 
     def answer(self, number: int) -> float:
-        """Return the noisy answer number 1, 2, ...; the same number is the same answer."""
+        """Return noisy answer number 1, 2, ...; the same number always gives the same answer."""
         draw = self.mechanism.sample(np.random.default_rng([number, 1]), 1)
         return float((WITHIN if self.inside(number) else WITHOUT) + draw[0])
 
     def answer_words(self, number: int) -> str:
-        """Say what one answer leads to, and then what was true."""
+        """Say what the guess makes of one answer, and whether it is right."""
         answer, inside = self.answer(number), self.inside(number)
         accused = answer > self.threshold
         guess = "accuses you" if accused else "does not accuse you"
         ends = {
-            (True, True): "You are in the data: it is right.",
-            (True, False): "You are not in the data: it is wrong, a false positive.",
-            (False, True): "You are in the data: it is wrong, a false negative.",
-            (False, False): "You are not in the data: it is right.",
+            (True, True): "You are in the data, so the guess is right.",
+            (True, False): "You are not in the data, so this is a false positive.",
+            (False, True): "You are in the data, so this is a false negative.",
+            (False, False): "You are not in the data, so the guess is right.",
         }
         return (
             f"A coin decided whether you are in the data. The published answer is {answer:.1f}, "
@@ -70,23 +70,23 @@ class StartStory:
         )
 
     def errors(self, first: int, last: int) -> tuple[int, int, int, int]:
-        """Count, over the answers from number `first` to `last`: outside, of them accused; inside, of them missed."""
+        """Count in the answers `first` to `last`: outside the data, accused of these, in the data, missed of these."""
         numbers = range(first, last + 1)
         inside = np.array([self.inside(number) for number in numbers])
         accused = np.array([self.answer(number) for number in numbers]) > self.threshold
         return int((~inside).sum()), int((accused & ~inside).sum()), int(inside.sum()), int((~accused & inside).sum())
 
     def tally_words(self, number: int) -> str:
-        """Say how the guess did in the first `number` answers."""
+        """Say how well the guess did in the first `number` answers."""
         outside, accused, inside, missed = self.errors(1, number)
         return (
-            f"In {number} answers so far, you were not in the data {outside} times and accused {accused} times of these; "
-            f"you were in the data {inside} times and missed {missed} times of these. "
-            "Each open dot is a hundred answers: chance moves it around the point of the guess."
+            f"In {number} answers so far, you were not in the data {outside} times, and accused in {accused} of these; "
+            f"you were in the data {inside} times, and missed in {missed} of these. "
+            "Each open dot stands for a hundred answers; chance scatters the dots around the point of the guess."
         )
 
     def dots(self, number: int) -> list[tuple[float, float]]:
-        """Return, for every hundred answers, the share of wrong accusations and the share of misses."""
+        """Return the share of wrong accusations and the share of misses for every hundred answers."""
         shares = []
         for last in range(HUNDRED, number + 1, HUNDRED):
             outside, accused, inside, missed = self.errors(last - HUNDRED + 1, last)
@@ -104,23 +104,23 @@ class StartStory:
         )
 
     def verdict(self) -> str:
-        """Say what the two errors add up to, beside blind guessing and beside the best guess possible."""
+        """Say what the two errors add up to, compared with blind guessing and with the best possible guess."""
         both = 100 * (self.test.alpha + self.test.beta)
         best = 100 * (1 - self.mechanism.total_variation)
-        start = f"Both together are {nearest(both, 3)} of 100 (exact, rounded). Blind guessing always makes 100."
+        start = f"Together that is {nearest(both, 3)} of 100 (exact, rounded). Blind guessing always gives 100."
         if self.test.alpha + self.test.beta >= 1 - self.mechanism.total_variation + 1e-9:
             return (
                 f"{start} This threshold is not the best one: at ε = {nearest(self.epsilon)} no threshold gets below "
-                f"{outward(best, 3, up=False)}, and one reaches it. Only that number tells how well you are hidden; a bad "
-                "guess hides nobody."
+                f"{outward(best, 3, up=False)}, and one reaches it. Only that number says how well you are protected; a bad "
+                "guess protects nobody."
             )
         return (
-            f"{start} At ε = {nearest(self.epsilon)} no other threshold does better, so this sum tells how well you are hidden: "
+            f"{start} At ε = {nearest(self.epsilon)} no other threshold does better, so this sum says how well you are protected: "
             "the closer to 100, the better."
         )
 
     def handles(self) -> list[Handle]:
-        """Return what can be dragged: the line in the noise, and the point on the region."""
+        """Return the draggable handles: the line in the noise and the point on the region."""
         pair, (low, high) = pair_of(self.mechanism, WITHOUT), WINDOW
         tests = [pair.at(float(threshold)) for threshold in np.linspace(low, high, _PLACES)]
         curve = tuple((test.alpha, test.beta) for test in tests)
@@ -128,7 +128,7 @@ class StartStory:
         return [Handle("noisy_count_frame", "t", line, x=WINDOW), Handle("count_region_frame", "t", curve)]
 
     def noise(self, number: int = 0) -> dict[str, Any]:
-        """Return the spec of both densities with the threshold, and with answer number `number` if there is one."""
+        """Return the spec of both densities with the threshold, and with answer `number` if there is one."""
         return {
             "draw": "noise",
             "mechanism": str(self.mechanism),
@@ -139,7 +139,7 @@ class StartStory:
         }
 
     def region(self, number: int = 0) -> dict[str, Any]:
-        """Return the spec of the privacy region with the point this guess makes, and a ring for every hundred answers."""
+        """Return the spec of the privacy region with the point of this guess and a ring for every hundred answers."""
         guess = {"alpha": self.test.alpha, "beta": self.test.beta, "label": THIS_GUESS}
         rings = [{"alpha": alpha, "beta": beta, "open": True} for alpha, beta in self.dots(number)]
         return {

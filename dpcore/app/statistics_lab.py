@@ -1,4 +1,4 @@
-"""The statistics lab as its page shows it: the state in the link, the pictures, and the Python that makes them."""
+"""The statistics lab page: the state in the link, the stories, the pictures and the table of checks."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ ORDER = (
 )
 KIND = Kind("lab", LABS, lab, "a lab, such as mixed_noise")
 MOST_SEED = 10**9
-TOLERANCE = 1e-6  # that of the library: the numbers beside printed ones are those of the code shown
+TOLERANCE = 1e-6  # the library's own, so that the numbers match those of the code shown
 
 
 def names() -> list[str]:
-    """Return the labs in the order of the menu."""
+    """Return the names of the labs in menu order."""
     return sorted(LABS, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
-# session keys outlive a page, so no other page may use the same ones
+# session keys outlive a page, so no other page may use the same names
 DEFAULTS: dict[str, Any] = {"lab": names()[0], "lab_view": "", "lab_seed": "0"}
 _VERDICTS = {
     "holds": "✓ holds",
@@ -58,11 +58,11 @@ _VERDICTS = {
 }
 
 
-# ---- what is asked -------------------------------------------------------------------------------------------
+# ---- the fields ----------------------------------------------------------------------------------------------
 
 
 def ask(texts: DeltaGenerator) -> Lab | None:
-    """Show the menu of labs and, in `texts`, the setting as the link carries it; None with the error shown."""
+    """Show the menu of labs and, in `texts`, the setting as in the link; return None after showing an error."""
     place = st.container()
     with texts:
         text = st.text_input(
@@ -70,9 +70,11 @@ def ask(texts: DeltaGenerator) -> Lab | None:
             DEFAULTS["lab"],
             key="lab",
             bind="query-params",
-            help="Name and parameters, as the link carries them: mixed_noise epsilon=1.",
+            help="Name and parameters, as in the link: mixed_noise epsilon=1.",
         )
-        st.text_input("Picture", "", key="lab_view", bind="query-params", help="Empty: the first of the lab.")
+        st.text_input(
+            "Picture", "", key="lab_view", bind="query-params", help="Leave it empty for the lab's first picture."
+        )
     current: Lab | None = None
     try:
         current = KIND.read(text.strip())
@@ -99,17 +101,17 @@ def _take_lab() -> None:
 
 def ask_view(current: Lab) -> str:
     """Show the menu of the lab's pictures."""
-    return choice("Show", "lab_view", {name: titled(name) for name in current.views}, current.views[0])
+    return choice("Show", "lab_view", {name: view_title(name) for name in current.views}, current.views[0])
 
 
-def titled(view: str) -> str:
-    """Return the name of a picture as a menu shows it: "Figure 6.1" for figure_6_1."""
+def view_title(view: str) -> str:
+    """Return the menu entry of a picture: "Figure 6.1" for figure_6_1."""
     words = re.sub(r"(?<=\d)_(?=\d)", ".", view).replace("_", " ")
     return words[:1].upper() + words[1:]
 
 
 def ask_seed(current: Lab) -> int:
-    """Show the seed of the simulation, where there is one."""
+    """Show the seed if the lab simulates."""
     if not current.simulates:
         return 0
     text = st.text_input(
@@ -117,7 +119,7 @@ def ask_seed(current: Lab) -> int:
         DEFAULTS["lab_seed"],
         key="lab_seed",
         bind="query-params",
-        help="The same seed draws the same numbers, so that the link shows the same picture.",
+        help="The same seed gives the same numbers, so the link shows the same picture.",
     )
     try:
         return int(read_value(SEED.but(high=MOST_SEED), text.strip(), "The seed"))
@@ -126,25 +128,27 @@ def ask_seed(current: Lab) -> int:
         return int(DEFAULTS["lab_seed"])
 
 
-# ---- what is shown -------------------------------------------------------------------------------------------
+# ---- the page ------------------------------------------------------------------------------------------------
 
 
 def story(current: Lab) -> None:
-    """Say what was claimed, what is true and why it matters."""
-    told = current.story
+    """Show what was claimed, what is true and why it matters."""
+    cards = current.story
     for column, (heading, words) in zip(
-        st.columns(3), {"Claimed": told.claimed, "True": told.true, "Why it matters": told.matters}.items(), strict=True
+        st.columns(3),
+        {"Claimed": cards.claimed, "True": cards.true, "Why it matters": cards.matters}.items(),
+        strict=True,
     ):
         with column, st.container(border=True):
             st.markdown(f"**{heading}**")
             st.markdown(plain(words))
     changed = ", ".join(f"{name} = {getattr(current.source(), name)}" for name in current.changes())
     if changed:
-        st.caption(plain(f"Told at the source's own parameters ({changed}); the picture below is at yours."))
+        st.caption(plain(f"The story uses the source's own parameters ({changed}); the picture below uses yours."))
 
 
 def statements(current: Lab) -> list[str]:
-    """Return the formulas of the corrected statement one by one: side by side they are wider than a phone."""
+    """Return the formulas of the corrected statement one by one: side by side they are too wide for a phone."""
     return re.split(r",?\s*\\q?quad\s*", current.formula)
 
 
@@ -162,7 +166,7 @@ def spec(current: Lab, view: str, seed: int) -> dict[str, Any]:
 
 
 def table(current: Lab, seed: int) -> pd.DataFrame:
-    """Return what was printed beside what is true, made once."""
+    """Return the table of printed and true values, computed once."""
 
     def make() -> pd.DataFrame:
         with effort(tolerance=TOLERANCE):
@@ -172,7 +176,7 @@ def table(current: Lab, seed: int) -> pd.DataFrame:
 
 
 def show_checks(current: Lab, seed: int) -> None:
-    """Show the rows of printed against true."""
+    """Show the table of printed and true values."""
     try:
         with work.progress("Checking"):
             rows = table(current, seed)
@@ -184,9 +188,9 @@ def show_checks(current: Lab, seed: int) -> None:
     judged = shown[~own].assign(verdict=shown["verdict"].map(_VERDICTS))
     numbers(judged[["verdict", "quantity", "printed", "value", "kind", "why", "place", "error", "row"]], "lab_checks")
     st.caption(
-        "Judged at the source's own parameters. “Printed” is what the source says: a number it prints, what its formula gives, or its "
-        "words; “value” is what is true, and “kind” says whether that is exact, a bound or simulated with the standard error "
-        "given. “Row” names the row of the errata about the same place."
+        "Judged at the source's own parameters. “Printed” is what the source says: a number, the result of its formula, or its "
+        "words. “Value” is the true value, and “kind” says whether it is exact, a bound, or simulated with the standard error "
+        "in the table. “Row” is the row of the errata about the same place."
     )
     if own.any():
         st.markdown("**At your parameters**: numbers, no verdicts.")
@@ -203,7 +207,7 @@ def show_checks(current: Lab, seed: int) -> None:
 
 
 def _short(text: str) -> str:
-    """Return a printed number with six digits; words stay as they are."""
+    """Return a printed number with six digits; words are unchanged."""
     try:
         return nearest(float(text))
     except ValueError:

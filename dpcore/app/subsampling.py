@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,9 @@ from dpcore.core.kinds import FACTS, WORDS, readable
 from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
-from dpcore.training import FIXED, POISSON, forms, gradient_ladder, gradients, rates
+from dpcore.training import FIXED, POISSON, forms, gradients, rates, renyi_epsilon
 from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, RENYI
+from dpcore.training.gradients import STEPS as LADDER
 from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -39,11 +41,11 @@ DEFAULTS: dict[str, Any] = {
 }
 SCHEMES = (POISSON, FIXED)
 DECADES = tuple(10.0**-power for power in range(1, 7))
-RATES = inputs.round_values(-4, 0)
+PS, QS = inputs.round_values(-4, 0), inputs.round_values(-3, 0)
 TS = inputs.round_values(0, 5)
 SIGMAS = [f"{step / 20:g}" for step in (*range(6, 81), *range(90, 201, 10))]
-HELD_WORK = 2e6
-"""Operations for a picture while a slider is held, less than a second; what takes more is left out until it is released."""
+QUICK = 0.05
+"""From this q √T on, a certificate takes a fraction of a second; others wait until the slider is released."""
 SLIDERS = ("sub_sigma_slider", "sub_q_slider", "sub_steps_slider")
 HEIGHT = 420
 
@@ -70,10 +72,10 @@ class TrainingSteps:
     q: float
     steps: int
     delta: float
-    work: float | None = None
+    held: bool = False
 
     def moved(self, held: Mapping[str, str]) -> TrainingSteps:
-        """Return the query with the value of a slider that is held in place of that of its field, and less work allowed."""
+        """Return the query with the value of a slider that is held in place of that of its field."""
         changes: dict[str, Any] = {}
         if "sub_sigma_slider" in held:
             changes = {"sigma": float(read_value(NOISE, held["sub_sigma_slider"], "Noise σ"))}
@@ -81,7 +83,11 @@ class TrainingSteps:
             changes = {"q": float(read_value(SHARE, held["sub_q_slider"], "Sampling rate q"))}
         if "sub_steps_slider" in held:
             changes = {"steps": int(read_value(STEPS, held["sub_steps_slider"], "Steps T"))}
-        return replace(self, **changes, work=HELD_WORK) if changes else self
+        return replace(self, **changes, held=True) if changes else self
+
+    def quick(self, steps: int) -> bool:
+        """Whether a number of steps is certified quickly enough for what is shown."""
+        return not self.held or steps == 1 or self.q * math.sqrt(steps) >= QUICK
 
 
 # ---- many steps ----------------------------------------------------------------------------------------------
@@ -89,15 +95,14 @@ class TrainingSteps:
 
 def numbers(query: TrainingSteps) -> pd.DataFrame:
     """Return epsilon by every method."""
-    if query.work is None:
-        return result(gradients, query.sigma, query.q, query.steps, query.delta)
-    return result(gradient_ladder, query.sigma, query.q, query.delta, [query.steps], work=query.work)
+    return result(gradients, query.sigma, query.q, query.steps, query.delta)
 
 
 def steps_spec(query: TrainingSteps) -> dict[str, Any]:
     """Return the spec of epsilon as the number of steps grows."""
     numbers_ = {"sigma": query.sigma, "q": query.q, "delta": query.delta}
-    return {"draw": "steps", **numbers_, "mark": query.steps, "work": query.work}
+    steps = [count for count in LADDER if query.quick(count)] if query.held else None
+    return {"draw": "steps", **numbers_, "steps": steps, "mark": query.steps}
 
 
 def rates_spec(query: TrainingSteps) -> dict[str, Any]:
@@ -116,20 +121,21 @@ def summary(query: TrainingSteps) -> pd.DataFrame:
 
 def answer(query: TrainingSteps) -> str:
     """Say what epsilon is after all steps."""
-    row = _row(query, CERTIFIED)
-    low, high = float(row["epsilon_lower"]), float(row["epsilon"])
     many = "1 step" if query.steps == 1 else f"{grouped(query.steps)} steps"
     at = f"ε at δ = {outward(query.delta, 6)}"
-    if row["kind"] == "none":
-        return f"After {many} {at} is at most {outward(float(_row(query, RENYI)['epsilon']), 6)} (Rényi bound)."
+    if not query.quick(query.steps):
+        bound, _ = result(renyi_epsilon, query.sigma, query.q, query.steps, query.delta)
+        return f"After {many} {at} is at most {outward(bound, 6)} (Rényi bound)."
+    row = _row(query, CERTIFIED)
+    low, high = float(row["epsilon_lower"]), float(row["epsilon"])
     return f"After {many} {at} lies between {outward(low, 6, up=False)} and {outward(high, 6)} (certified)."
 
 
 def comparison(query: TrainingSteps) -> tuple[bool, str]:
     """Return whether the number of GDP accountants is below the truth, and what it and the Rényi bound are beside the truth."""
-    row = _row(query, CERTIFIED)
-    if row["kind"] == "none":
+    if not query.quick(query.steps):
         return False, ""
+    row = _row(query, CERTIFIED)
     low, high = float(row["epsilon_lower"]), float(row["epsilon"])
     bound, approximate = (float(_row(query, name)["epsilon"]) for name in (RENYI, ACCOUNTANT))
     more = f", {nearest(100 * (bound / high - 1), 3)} % more" if high > 0 else ""

@@ -36,7 +36,7 @@ def ask_steps() -> page.TrainingSteps | None:
         "Sampling rate q",
         "sub_q",
         page.DEFAULTS["sub_q"],
-        page.RATES,
+        page.QS,
         SHARE,
         help_text="Probability of each record in a step, such as 256/60000.",
     )
@@ -112,7 +112,7 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
     )
     trouble = st.container()
     p = inputs.slider_field(
-        "Share p", "sub_p", page.DEFAULTS["sub_p"], page.RATES, SHARE, help_text="Share of the records in a sample."
+        "Share p", "sub_p", page.DEFAULTS["sub_p"], page.PS, SHARE, help_text="Share of the records in a sample."
     )
     below = st.container()
     delta = inputs.number_field(

@@ -1,4 +1,4 @@
-"""What the app's server adds to every answer: headers that tell a browser to trust nobody else, and short links."""
+"""What the app's server adds to every response: security headers, and redirects for links that are too long."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_FIELDS: Final = 1000
-"""From so many on Streamlit leaves out the whole query of a link."""
+"""With this many fields or more, Streamlit drops the whole query of a link."""
 
 _INLINE: Final = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 @cache
 def headers() -> dict[str, str]:
-    """Return the headers of every answer.
+    """Return the headers of every response.
 
-    The policy is as strict as Streamlit 1.67 works under: its pages hold one script of their own, which is named by its
-    digest; its styles are written by scripts (``unsafe-inline``), and a font of its formulas stands inside one of them
-    (``data:``); the script of a component, such as `dpcore.app.live`, is handed to the browser as a ``blob:``, which only
-    scripts of the page itself can make. Nothing may come from, or be sent to, any other place than this server, and no text becomes a script.
+    The policy is as strict as Streamlit 1.67 allows: its pages have one inline script, which is allowed by its digest;
+    scripts write its styles (``unsafe-inline``), and one of them embeds a font for formulas (``data:``); the script of a
+    component, such as `dpcore.app.live`, reaches the browser as a ``blob:``, which only scripts of the page itself can
+    create. Nothing may be loaded from or sent to any other server, and no text can become a script.
     """
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _INLINE.findall(page)]
@@ -58,18 +58,18 @@ def headers() -> dict[str, str]:
 
 
 def short_link(path: str, length: int) -> str:
-    """Return the address of a page on this server that says how long the link was that led to it."""
+    """Return the address of a page on this server, with the length of the original link."""
     return f"/{quote(path.lstrip('/'))}?{LENGTH}={length}"
 
 
 class SecurityHeaders:
-    """Send the headers with every answer; one that an answer has already is left alone."""
+    """Add the headers to every response, unless it already has them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -82,16 +82,16 @@ class SecurityHeaders:
 
 
 class LongLinks:
-    """Lead links with too many fields to the page itself, with nothing but their length.
+    """Redirect links with too many fields to the page itself, keeping only their length.
 
-    A path that starts with two slashes would be another host; Streamlit refuses it.
+    A path that starts with two slashes would mean another host; Streamlit refuses it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         query = scope.get("query_string", b"")
         long = query.count(b"&") >= MOST_FIELDS
         if scope["type"] == "http" and long and not scope["path"].startswith("//"):

@@ -1,4 +1,4 @@
-"""HTTP with bounds: how large the head of a request may be, how long it may take, and how many may be on their way."""
+"""HTTP with limits on the size of a request's head, the time it may take, and the number of pending heads."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     import asyncio
 
 LONGEST_HEAD: Final = 2**16
-"""Bytes of a request's head that are kept; links work up to 8000 characters, and a browser adds about 2000."""
+"""Maximum bytes of a request's head; links work up to 8000 characters, and a browser adds about 2000."""
 
 LONGEST_LINE: Final = 4 * 2**20
-"""Bytes of a head that are counted, though not kept, to say how long a link was; a browser sends at most 2 MB."""
+"""Maximum bytes of a head that are counted but not stored, to report the length of a link; browsers send at most 2 MB."""
 
 HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 180.0
-"""From the head to the last byte of what is uploaded: 20 MB at a megabit per second."""
+"""From the head to the last byte of an upload: 20 MB at a megabit per second."""
 
 MOST_CONNECTIONS: Final = 1000
-"""Open connections; a page needs about seven while it loads, and one after that."""
+"""Maximum open connections; a page needs about seven while it loads and one afterwards."""
 
 MOST_WAITING: Final = 200
-"""Connections without a complete head; the oldest makes room for the next."""
+"""Maximum connections without a complete head; the oldest one is dropped to make room."""
 
 _END: Final = re.compile(rb"\n\r?\n")
 _LINE: Final = re.compile(rb"GET (/[^? \r\n]*)\?")
@@ -43,13 +43,13 @@ _REASONS: Final = {
 
 
 class BoundedProtocol(H11Protocol):
-    """One connection: uvicorn's own, with a timer, a count, and an answer to links that are too long.
+    """A uvicorn connection with a timer, a byte count, and a response to links that are too long.
 
-    uvicorn bounds the size of a head (``h11_max_incomplete_event_size``), but neither its time nor the number of heads on
-    their way: a hundred clients that send half of one hold their memory for as long as they like.
+    uvicorn limits the size of a head (``h11_max_incomplete_event_size``), but neither its time nor the number of pending
+    heads: a hundred clients that each send half a head could hold memory as long as they like.
     """
 
-    waiting: ClassVar[dict[BoundedProtocol, None]] = {}  # the oldest first
+    waiting: ClassVar[dict[BoundedProtocol, None]] = {}  # oldest first
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -57,12 +57,12 @@ class BoundedProtocol(H11Protocol):
         self.begin()
 
     def begin(self) -> None:
-        """Start to count the next head."""
-        self.start = b""  # as much of its first line as tells the page
+        """Start counting the next head."""
+        self.start = b""  # the part of its first line that contains the path
         self.line, self.ended = 0, False  # bytes of the first line so far, and whether it is complete
         self.received = 0
-        self.last, self.complete = b"", False  # the end of what was received, and whether it ends the head
-        self.counting = False  # too large, so that it is counted and not kept
+        self.last, self.complete = b"", False  # the last bytes received, and whether the head is complete
+        self.counting = False  # too large: count it, but do not store it
 
     # ---- events of the connection ----
 
@@ -80,7 +80,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came: count it while a head is on its way, and hand it to uvicorn."""
+        """Count the bytes of a head, and pass the data to uvicorn."""
         if self.conn.their_state is h11.IDLE:
             if self.timer is None:
                 self.wait()
@@ -92,7 +92,7 @@ class BoundedProtocol(H11Protocol):
             self.discard()
             return
         super().data_received(data)
-        if self.transport.get_protocol() is not self:  # now a websocket, with bounds and pings of its own
+        if self.transport.get_protocol() is not self:  # now a websocket, with its own limits and pings
             self.rest()
             return
         if self.transport.is_closing():
@@ -108,21 +108,21 @@ class BoundedProtocol(H11Protocol):
     # ---- time and number ----
 
     def wait(self) -> None:
-        """Give the head its time, and a place among those that are on their way."""
+        """Start the timer of a head and add it to the pending ones."""
         self.timer = self.loop.call_later(HEAD_SECONDS, self.late)
         self.waiting[self] = None
         if len(self.waiting) > MOST_WAITING:
             next(iter(self.waiting)).late()
 
     def rest(self) -> None:
-        """Stop the timer: what was waited for is there, or nobody is."""
+        """Stop the timer: the data has arrived, or the client has gone."""
         self.waiting.pop(self, None)
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
 
     def late(self) -> None:
-        """End a connection that took too long."""
+        """Close a connection that took too long."""
         self.rest()
         if self.received or self.conn.their_state is h11.SEND_BODY:
             self.answer(408)
@@ -132,7 +132,7 @@ class BoundedProtocol(H11Protocol):
     # ---- size ----
 
     def note(self, data: bytes) -> None:
-        """Count the bytes of a head and of its first line, and look for its end."""
+        """Count the bytes of a head and of its first line, and look for the end of the head."""
         self.received += len(data)
         self.start += data[: max(0, _LONGEST_PATH - len(self.start))]
         if not self.ended:
@@ -144,13 +144,13 @@ class BoundedProtocol(H11Protocol):
         self.last = near[-3:]
 
     def discard(self) -> None:
-        """Keep nothing of this head from now on: it is too large, and read to its end only to be answered."""
+        """Store nothing more of this head: it is too large, and is read to its end only to send a response."""
         self.counting = True
-        self.conn = h11.Connection(h11.SERVER)  # lets go of what it kept
+        self.conn = h11.Connection(h11.SERVER)  # drops the stored data
         self.count()
 
     def count(self) -> None:
-        """Answer a head that is too large once it has ended: before that the browser would not listen."""
+        """Respond to a head that is too large once it is complete: the browser does not listen earlier."""
         path = _LINE.match(self.start) if self.line > LONGEST_HEAD else None
         if self.complete and path:
             length = self.line - len(path[0]) - len(b" HTTP/1.1\r")
@@ -159,14 +159,14 @@ class BoundedProtocol(H11Protocol):
             self.answer(431)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request, or has too large a head."""
+        """Respond to an invalid request or a head that is too large."""
         if self.received > LONGEST_HEAD:
             self.discard()
         else:
             self.answer(400, text=msg)
 
     def answer(self, status: int, location: str = "", text: str = "") -> None:
-        """Write an answer of our own and close the connection."""
+        """Write a response and close the connection."""
         self.rest()
         if self.transport.is_closing():
             return

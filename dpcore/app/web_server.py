@@ -1,7 +1,7 @@
-"""The app's server: uvicorn with bounds on requests, started as ``python serve.py`` with Streamlit's own options.
+"""The app's server: uvicorn with limits on requests, started with ``python serve.py`` and Streamlit's options.
 
-``streamlit run serve.py`` works too, with the same headers and the same redirects, but hands no setting on to uvicorn: there
-the time of a head and the number of heads are not bounded.
+``streamlit run serve.py`` also works, with the same headers and redirects, but it passes no settings to uvicorn: the time
+and the number of pending heads are then not limited.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 LONGEST_MESSAGE: Final = 8 * 2**20
-"""Bytes of a message from a browser: the values of a page's fields. Files are uploaded apart."""
+"""Maximum bytes of a message from a browser: the values of a page's fields. Files are uploaded separately."""
 
 PING_SECONDS: Final = 20
 PORTS: Final = 100
-"""How many are tried, from the usual one on, if none was asked for."""
+"""Number of ports to try, starting at the default, if the user did not choose one."""
 
 
 def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
@@ -39,10 +39,9 @@ def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     app : ASGIApp
-        What `serve.py` holds.
+        The app to serve, from `serve.py`.
     arguments : sequence of str, optional
-        Sequence of str, optional
-        Options of ``streamlit run``, such as ``--server.port 8600``; by default those of the command line.
+        Options of ``streamlit run``, such as ``--server.port 8600``; by default those from the command line.
     """
 
     @click.command(help="Start the app; options are those of streamlit run.")
@@ -60,7 +59,7 @@ def _serve(app: ASGIApp) -> None:
     config.set_option("server.port", port)
     interval = config.get_option("server.websocketPingInterval") or PING_SECONDS
     settings = uvicorn.Config(
-        SecurityHeaders(app),  # outside of everything, so that errors carry the headers, too
+        SecurityHeaders(app),  # outermost, so that error responses have the headers too
         http=BoundedProtocol,
         h11_max_incomplete_event_size=LONGEST_HEAD,
         ws="websockets-sansio",
@@ -81,7 +80,7 @@ def _serve(app: ASGIApp) -> None:
 
 
 def _listener() -> socket.socket:
-    """Return a socket at the address and port of the settings; if no port was asked for, at the next that is free."""
+    """Return a socket at the configured address and port; without a configured port, at the next free one."""
     address, first = config.get_option("server.address"), int(config.get_option("server.port"))
     wanted = config.is_manually_set("server.port")
     for port in [first] if wanted else range(first, first + PORTS):
@@ -94,7 +93,7 @@ def _listener() -> socket.socket:
 
 
 def _bound(address: str | None, port: int) -> socket.socket:
-    """Return a listening socket; without an address one for every name that this machine has, old and new."""
+    """Return a listening socket; without an address, one for all IPv4 and IPv6 addresses of this machine."""
     if address is None and socket.has_dualstack_ipv6():
         return socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=2048)
     family = socket.AF_INET6 if ":" in (address or "") else socket.AF_INET

@@ -1,4 +1,4 @@
-"""Work a visitor waits for: done once, bounded in time and memory, with a bar and a Stop when it takes long."""
+"""Work that a visitor waits for: done once, bounded in time and memory, with a progress bar and a Stop button."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from dpcore.core.numerals import nearest
 from dpcore.core.results import install, kept_by
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
+from dpcore.ledger import Ledger, LedgerReading
 from dpcore.regions.cost import PER_SECOND, operations, parts
 from dpcore.regions.tradeoff import TradeOff
 
@@ -40,24 +41,24 @@ if TYPE_CHECKING:
     from dpcore.core.results import Keeper
 
 DEADLINE = read_value(POSITIVE, os.environ.get("DPCORE_PAGE_SECONDS", "30"), "DPCORE_PAGE_SECONDS")
-"""Seconds that all work of one rerun may take together; a slower machine may be given more by the environment."""
+"""Seconds for all work of one rerun together; set the environment variable to allow more on a slow machine."""
 
 SHARE = 2 / 3
-"""Part of what remains of that time that one wait may take: a slow result leaves some to those after it."""
+"""Share of the remaining time that one wait may use, so that a slow result leaves some for the next ones."""
 
 TOLERANCE = 1e-3
-LONG = 2.0  # seconds after which the bar and the Stop appear
+LONG = 2.0  # seconds before the bar and the Stop button appear
 LIGHT = 3e7
-"""Operations (`dpcore.regions.cost`) up to which work is done in the server itself: a third of a second."""
+"""Operations (`dpcore.regions.cost`) up to which the server itself does the work: a third of a second."""
 
 MOST = 1e12
-"""Operations that are refused before they are begun: hours."""
+"""Work with more operations is refused at once: it would take hours."""
 
 SLACK = 1.0
-"""Seconds after which work that was taken for light is given to a worker."""
+"""Seconds after which work that was estimated as light moves to a worker."""
 
 NOTICE = 0.1
-"""Seconds for the notice of a Stop to be shown: a browser draws what comes at once together, and a page takes it longer."""
+"""Seconds to show the notice of a Stop before the page is redrawn; the browser would draw both together otherwise."""
 
 LOOK = 0.02
 """Seconds between two looks whether anybody still waits: each takes as long as a small step of the work."""
@@ -71,20 +72,21 @@ _WAITS = "_waits"
 
 
 class Rerun(threading.local):
-    """What lives for one run of a page's script: results in use, regions read, time left, how heavy the work is."""
+    """State of one run of a page's script: results in use, parsed regions, time left and amount of work."""
 
     def __init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        """Start anew."""
+        """Reset for a new run."""
         self.results: OrderedDict[Hashable, object] = OrderedDict()
+        self.names: dict[int, tuple[object, Hashable]] = {}
         self.operations = 0.0
         self.ends_at = time.monotonic() + DEADLINE
         self.stop_is_shown = False
 
     def keep(self, key: Hashable, result: object) -> None:
-        """Keep a result for the rest of the run."""
+        """Store a result for the rest of the run."""
         self.results[key] = result
         if len(self.results) > MOST_LIVE:
             self.results.popitem(last=False)
@@ -94,16 +96,16 @@ _rerun = Rerun()
 
 
 class ResultCache:
-    """Results by what was asked: of this run, of an earlier one, or made now; errors are results too.
+    """Results by key: from this run, from an earlier one, or computed now; errors are results too.
 
-    Streamlit's own cache cannot be used where the work itself moves a progress bar. Light work is done here; heavy work,
-    by the estimate of `dpcore.regions.cost`, and work that turns out to be heavy, is done by a worker, which can be ended
-    whatever it is doing.
+    Streamlit's own cache does not work if the computation itself moves a progress bar. Light work runs here. Work that
+    is heavy by the estimate of `dpcore.regions.cost`, or turns out to be heavy, runs in a worker, which can be stopped at any
+    time.
 
     Parameters
     ----------
     most : int, default MOST_BYTES
-        Bytes of results that are kept.
+        Maximum size of the stored results in bytes.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
@@ -111,16 +113,16 @@ class ResultCache:
 
     @property
     def kept(self) -> Collection[Hashable]:
-        """What the results are kept under."""
-        return self.cache.kept.keys()
+        """Keys of the stored results."""
+        return self.cache.entries.keys()
 
     @property
     def hits(self) -> int:
-        """How many results were found ready."""
+        """Number of cache hits."""
         return self.cache.hits
 
     def get(self, key: Hashable, make: Callable[[], _T], *, stoppable: bool = True) -> _T:
-        """Return the result kept under `key`, or make and keep it, unless the visitor has pressed Stop."""
+        """Return the result stored under `key`, or compute and store it, unless the visitor has pressed Stop."""
         own = (self.cache.number, key)
         packed = self.cache.get(key)
         if own in _rerun.results:
@@ -130,42 +132,42 @@ class ResultCache:
         else:
             if stoppable and st.session_state.get("_stopped"):
                 raise BudgetError(STOPPED)
-            result = self._made(key, make)
+            result = self._compute(key, make)
         if isinstance(result, DpcoreError):
             raise result.with_traceback(None)
         _rerun.keep(own, result)
         return cast("_T", result)
 
-    def _made(self, key: Hashable, make: Callable[[], object]) -> object:
-        """Make a result where its work belongs, and keep it; an error that only says that time has ended is raised."""
+    def _compute(self, key: Hashable, make: Callable[[], object]) -> object:
+        """Compute a result here or in a worker, and store it; an error that only says that time is up is raised."""
         if worker.inside() or not worker.AVAILABLE:
-            return self._made_here(key, make)
+            return self._compute_here(key, make)
         if _rerun.operations > MOST:
             hours = _rerun.operations / PER_SECOND / 3600
             msg = f"This would take about {nearest(_rerun.operations, 1)} operations, {nearest(hours, 2)} hours; a page does at most {nearest(MOST)}."
             raise BudgetError(msg)
-        if _rerun.operations <= LIGHT and not _rerun.stop_is_shown:  # who sees a Stop may press it at any moment
+        if _rerun.operations <= LIGHT and not _rerun.stop_is_shown:  # a visible Stop must work at any moment
             try:
                 with effort(progress=_listener(SLACK)):
-                    return self._made_here(key, make)
+                    return self._compute_here(key, make)
             except TooLongError:
-                pass  # not so light after all
+                pass  # heavier than estimated
         packed, nested = worker.run(make, _listener())
         for number, inner, part in nested:
             if (cache := Cache.numbered(number)) is not None:
                 cache.put(inner, part)
         result = unpack(packed)
         if isinstance(result, DpcoreError):
-            return self._ended(key, result)
+            return self._store_error(key, result)
         if not _late():
             self.cache.put(key, packed)
         return result
 
-    def _made_here(self, key: Hashable, make: Callable[[], object]) -> object:
+    def _compute_here(self, key: Hashable, make: Callable[[], object]) -> object:
         try:
             result = make()
         except DpcoreError as error:
-            return self._ended(key, error)
+            return self._store_error(key, error)
         packed = None if _late() else pack(result)
         if packed is not None and worker.inside():
             worker.hand_back(self.cache.number, key, packed)
@@ -173,7 +175,7 @@ class ResultCache:
             self.cache.put(key, packed)
         return result
 
-    def _ended(self, key: Hashable, error: DpcoreError) -> DpcoreError:
+    def _store_error(self, key: Hashable, error: DpcoreError) -> DpcoreError:
         if _late():
             raise error
         self.cache.put(key, pack_error(error))
@@ -181,11 +183,11 @@ class ResultCache:
 
 
 class TooLongError(Exception):
-    """Work that was taken for light has become heavy; not an error of the library, whose parts may do without one another."""
+    """Work was heavier than estimated; not a `DpcoreError`, because parts of the library catch those and go on."""
 
 
 def _late() -> bool:
-    """Whether the time allowed has ended: then a result may lack what had no time left, and is not kept."""
+    """Whether time is up: then a result may be incomplete and is not stored."""
     return time.monotonic() > current().ends_at
 
 
@@ -208,51 +210,54 @@ def _listener(seconds: float = math.inf) -> Callable[[float], None]:
 
 
 def _look() -> None:
-    """End a run that was replaced by another or whose visitor has left: Streamlit does, when asked for the session's state."""
+    """Stop a run that was replaced or whose visitor has left: Streamlit does this on any access to the session state."""
     st.session_state.get("_stopped")
 
 
-_SHARED = ResultCache()  # of the module, so that reloaded code never meets results of its former self
+_SHARED = ResultCache()  # in the module, so that reloaded code never sees results of its older version
 
 
 def cache() -> ResultCache:
-    """Return the cache that all visitors share; what is in it is never changed."""
+    """Return the cache that all visitors share; its contents are never modified."""
     return _SHARED
 
 
 def keeper(store: ResultCache) -> Keeper:
-    """Return who answers the library's `result`: from a cache, which is the visitor's own where their data are used."""
+    """Return the function behind the library's `result`, backed by a cache: the visitor's own for uploaded data."""
 
     def keep(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        if function is parse:  # a region lives as long as the run of the page
+        if function is parse:  # regions live as long as the run of the page
             return region(*args)[0]
         try:
             key = (function.__module__, function.__qualname__, name_of(args), name_of(options), current().tolerance)
-        except TypeError:  # of a table or a function nobody knows the name
+        except TypeError:  # tables and functions have no name
             return function(*args, **options)
 
         def make() -> Any:
-            with collected():  # what is noted about the fields is said beside them
+            with collected():  # notices about the fields appear next to them
                 return function(*args, **options)
 
-        return store.get(key, make)
+        made = store.get(key, make)
+        if isinstance(made, (Ledger, LedgerReading)):  # they may be long: their name is the question they answer
+            _rerun.names[id(made)] = (made, ("result", hashlib.sha256(repr(key).encode()).hexdigest()))
+        return made
 
     return keep
 
 
 def name_of(value: object) -> Hashable:
-    """Return a name that is equal exactly for equal arguments; a region is named by its expression."""
+    """Return a name that is equal if and only if the arguments are equal; a region is named by its expression."""
     if isinstance(value, TradeOff) and _in_language(value):
         return ("region", type(value).__name__, str(value))
+    if id(value) in _rerun.names:
+        return _rerun.names[id(value)][1]
     if value is None or isinstance(value, (str, int, float)):
         return (type(value).__name__, repr(value))
     if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
         numbers = np.ascontiguousarray(value)
         return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest())
-    if isinstance(value, (list, tuple)):
-        return tuple(map(name_of, value))
-    if isinstance(value, Mapping):
-        return tuple((name, name_of(part)) for name, part in value.items())
+    if isinstance(value, (list, tuple, Mapping)):
+        return tuple(map(name_of, value.items() if isinstance(value, Mapping) else value))
     if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
         parts = ((field.name, name_of(getattr(value, field.name))) for field in fields(value) if field.compare)
         return (type(value).__qualname__, *parts)
@@ -261,14 +266,14 @@ def name_of(value: object) -> Hashable:
 
 
 def _in_language(region: TradeOff) -> bool:
-    """Whether a region's expression says all about it."""
+    """Whether a region's expression describes it completely."""
     return region.in_language and all(map(_in_language, parts(region)))
 
 
 def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
-    """Return the region of an expression and what the library warned about while reading it, such as a clamped value.
+    """Return the region of an expression and the library's notices while parsing it, such as a clamped value.
 
-    Regions live as long as the run of the page. From here on the work of the page is taken to be that of its heaviest
+    Regions live as long as the run of the page. From here on, the work of the page counts as that of its heaviest
     region.
     """
     key = ("region", text)
@@ -276,31 +281,31 @@ def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
         with collected() as notices:
             region_ = parse(text)
         _rerun.keep(key, (region_, tuple(notices)))
-        with suppress(DpcoreError):  # what is wrong with its parts is said when it is asked for its numbers
+        with suppress(DpcoreError):  # errors in its parts appear when its numbers are computed
             expect(operations(region_))
     return cast("tuple[TradeOff, tuple[str, ...]]", _rerun.results[key])
 
 
 def expect(operations: float) -> None:
-    """Say how much work the page is going to do, where no region tells it."""
+    """Declare how much work the page will do, if no region says so."""
     _rerun.operations = max(_rerun.operations, operations)
 
 
 @contextmanager
 def progress(words: str = "Computing", *, store: ResultCache | None = None) -> Iterator[None]:
-    """Bound the work of the block in time; after 0.3 s it shows a spinner, after 2 s a bar and a Stop.
+    """Limit the time of the block; show a spinner after 0.3 s, and a progress bar with a Stop button after 2 s.
 
     Parameters
     ----------
     words : str, default "Computing"
-        What the visitor waits for.
+        What the visitor is waiting for.
     store : ResultCache, optional
-        Where results of the library are kept; with all visitors' by default.
+        Where to store results; by default in the cache that all visitors share.
     """
     place = st.empty()
     begun = time.monotonic()
     waits: dict[str, int] = st.session_state.setdefault(_WAITS, {})
-    waits[words] = waits.get(words, 0) + 1  # two blocks may use the same words: each has a Stop of its own
+    waits[words] = waits.get(words, 0) + 1  # two blocks may use the same words, but each has its own Stop
     key = f"_stop_{words}_{waits[words]}"
     bar: list[Any] = []
 
@@ -329,7 +334,7 @@ def progress(words: str = "Computing", *, store: ResultCache | None = None) -> I
 
 
 def _end(place: DeltaGenerator, bar: list[Any]) -> None:
-    """Take the bar and its Stop away, if they have come."""
+    """Remove the bar and its Stop, if shown."""
     if bar:
         place.empty()
         _rerun.stop_is_shown = False
@@ -337,21 +342,21 @@ def _end(place: DeltaGenerator, bar: list[Any]) -> None:
 
 @contextmanager
 def half_of_the_time() -> Iterator[None]:
-    """Leave the block half of the time that remains, so that slow work does not starve what comes after it."""
+    """Give the block half of the remaining time, so that slow work does not starve what follows."""
     remains = current().ends_at - time.monotonic()
     with effort(deadline=max(0.0, remains / 2) if math.isfinite(remains) else None):
         yield
 
 
 def begin() -> None:
-    """Count the waits, the time and the work of a page anew: called once at the start of its script.
+    """Reset the waits, the time and the work of a page; called once at the start of its script.
 
-    Work belongs into a cache, inside `progress`. What is done outside all the same ends when the visitor leaves or asks for
-    something else, and after twice the time at the latest.
+    Work belongs in a cache, inside `progress`. Work outside of it stops when the visitor leaves or changes something, and
+    after twice the time at the latest.
     """
     st.session_state[_WAITS] = {}
     _rerun.begin()
-    if get_script_run_ctx() is not None:  # otherwise this thread is not that of a page
+    if get_script_run_ctx() is not None:  # otherwise this thread does not belong to a page
         idle_timer.note()
         module_freezer.note()
         impose(deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
@@ -360,7 +365,7 @@ def begin() -> None:
 
 @st.fragment
 def part(run: Callable[[], None]) -> None:
-    """Run a part of a page that can run again by itself, with a time and a share of work of its own."""
+    """Run a part of a page that can rerun alone, with its own time and work limits."""
     if alone():
         begin()
     run()
@@ -373,19 +378,19 @@ def alone() -> bool:
 
 
 def stop() -> None:
-    """Keep unfinished work from starting again until something changes; say so before the page is drawn again."""
+    """Block unfinished work until something changes, and say so before the page is redrawn."""
     st.session_state["_stopped"] = True
     st.toast("Stopped.", icon=":material/stop_circle:")
     time.sleep(NOTICE)
 
 
-def fresh(asked: Hashable) -> None:
-    """Allow work again if something else is asked than when it was stopped."""
-    if st.session_state.get("_asked") != asked:
+def fresh(query: Hashable) -> None:
+    """Allow work again if the query has changed since it was stopped."""
+    if st.session_state.get("_asked") != query:
         st.session_state["_stopped"] = False
-    st.session_state["_asked"] = asked
+    st.session_state["_asked"] = query
 
 
 def try_again() -> None:
-    """Start stopped work once more."""
+    """Restart stopped work."""
     st.session_state["_stopped"] = False

@@ -1,10 +1,10 @@
-"""Heavy work in a process of its own, which can be ended whatever it is doing.
+"""Heavy work in a separate process, which can be stopped at any time.
 
-The worker is a copy of the server (`os.fork`), so that it can be handed any function with whatever the function knows;
-it computes one result, sends it back as bytes and ends. It is killed when its time is over, when the visitor asks for
-something else and when the visitor leaves. Its memory is bounded by the system. Threads of the server do not exist in
-the copy, and it touches nothing that they may have held: it closes their connections and works on numbers alone. Should
-it come to a halt all the same, its time ends like that of any other work.
+The worker is a copy of the server (`os.fork`), so it can run any closure. It computes one result, sends it back as
+bytes and exits. It is killed when its time is up, when the visitor changes something and when the visitor leaves. The
+system limits its memory. The server's threads do not exist in the copy, and the worker touches nothing that they may
+have locked: it closes their connections and only computes. If it hangs all the same, it runs out of time like any other
+work.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 Nested: TypeAlias = "tuple[int, Hashable, bytes]"
-"""A result made on the way to another: the number of its cache, what it is kept under, and itself, packed."""
+"""An intermediate result: the number of its cache, its key, and the packed result."""
 
 MEMORY: Final = 450_000_000
-"""Bytes that one worker may take beside what it shares with the server."""
+"""Bytes that one worker may use in addition to what it shares with the server."""
 
 TICK: Final = 0.05
-"""Seconds between two looks at whether the visitor still waits."""
+"""Seconds between two checks whether the visitor is still waiting."""
 
 KINDLY: Final = 5
-"""How much the workers yield to the server, which answers all visitors (`os.nice`)."""
+"""Niceness of the workers (`os.nice`): the server, which serves all visitors, comes first."""
 
 AVAILABLE: Final = hasattr(os, "fork")
 PROGRESS, RESULT, FAILURE = b"p", b"r", b"f"
@@ -54,29 +54,29 @@ def inside() -> bool:
 
 
 def hand_back(cache: int, key: Hashable, packed: bytes) -> None:
-    """Send a result made on the way back with the one that was asked for."""
+    """Send an intermediate result back together with the requested one."""
     _nested.append((cache, key, packed))
 
 
 def run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
-    """Compute a result in a worker and return it packed, with the results made on the way.
+    """Compute a result in a worker and return it packed, with the intermediate results.
 
     Parameters
     ----------
     make : callable
-        Computes the result, under the limits in force here.
+        Computes the result, under the current limits.
     tell : callable
-        Called about every 0.05 s with the fraction done; it may raise, which ends the worker.
+        Called about every 0.05 s with the fraction done; if it raises, the worker is stopped.
 
     Returns
     -------
     tuple[bytes, list[Nested]]
-        The packed result, or the packed `DpcoreError` that it ended with; and what was handed back beside it.
+        The packed result, or the packed `DpcoreError` it ended with, and the intermediate results.
 
     Raises
     ------
     BudgetError
-        If the time or the memory allowed has ended.
+        If the time or memory limit is exceeded.
     """
     _wait_for_slot(tell)
     try:
@@ -86,7 +86,7 @@ def run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byte
 
 
 def _wait_for_slot(tell: Callable[[float], None]) -> None:
-    """Wait until fewer workers run than there are cores; first come, first served."""
+    """Wait until there are fewer workers than cores; first come, first served."""
     while not _slots.acquire(timeout=TICK):
         tell(0.0)
         _check_time()
@@ -114,7 +114,7 @@ def _run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byt
 
 
 def _result(reader: int, tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
-    """Read what the worker sends until it has sent its result."""
+    """Read the worker's messages until its result arrives."""
     received, fraction = bytearray(), 0.0
     while True:
         if select.select([reader], [], [], TICK)[0]:
@@ -142,8 +142,8 @@ def _result(reader: int, tell: Callable[[float], None]) -> tuple[bytes, list[Nes
 
 
 def _work(make: Callable[[], object], writer: int) -> NoReturn:
-    """Compute, send and end; nothing of the server is left open, and nothing of it runs again here."""
-    global _inside  # noqa: PLW0603  a fact about the process
+    """Compute, send and exit; close everything of the server, and run nothing of it again."""
+    global _inside  # noqa: PLW0603  a property of the process
     _inside = True
     try:
         os.nice(KINDLY)
@@ -152,13 +152,13 @@ def _work(make: Callable[[], object], writer: int) -> NoReturn:
         gc.disable()
         _bound_memory()
         _send(writer, *_outcome(make, writer))
-    except BaseException:  # noqa: BLE001  whatever happens, this copy of the server must end here
+    except BaseException:  # noqa: BLE001  this copy of the server must exit here in any case
         os._exit(1)
     os._exit(0)
 
 
 def _outcome(make: Callable[[], object], writer: int) -> tuple[bytes, bytes]:
-    """Return the kind of the last message and what it says."""
+    """Return the kind and the body of the last message."""
     last = 0.0
 
     def tell(fraction: float) -> None:
@@ -175,7 +175,7 @@ def _outcome(make: Callable[[], object], writer: int) -> tuple[bytes, bytes]:
     except MemoryError:
         msg = f"This needs more than the {MEMORY // 1_000_000} MB of memory that one view may take."
         return RESULT, pickle.dumps((pack_error(BudgetError(msg)), []))
-    except Exception as error:  # noqa: BLE001  a mistake of ours is shown where it would have been shown without a worker
+    except Exception as error:  # noqa: BLE001  a bug of ours appears where it would have appeared without a worker
         return FAILURE, pack(error.with_traceback(None)) or pickle.dumps(RuntimeError(repr(error)))
     if packed is None:
         msg = "The result of a worker cannot be packed."
@@ -184,7 +184,7 @@ def _outcome(make: Callable[[], object], writer: int) -> tuple[bytes, bytes]:
 
 
 def _bound_memory() -> None:
-    """Let the system refuse what is more than the share of one worker."""
+    """Let the system refuse memory beyond the limit of one worker."""
     try:
         import resource  # noqa: PLC0415  not on every system
     except ImportError:

@@ -97,6 +97,7 @@ def config(*, dark: bool = False) -> dict[str, Any]:
     return {
         "background": "transparent",
         "font": FONT,
+        "mark": {"tooltip": None},  # only what a chart names: by default a page shows every encoded column
         "view": {"stroke": None, "fill": None},
         "axis": axis,
         "legend": {

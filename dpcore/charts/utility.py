@@ -178,7 +178,9 @@ def utility_chart(
         label=table["label"].map(series.name_of),
         paint=table["label"].map(series.name_of).map(series.paint()),
         parameter_text=[nearest(v) for v in table["parameter"]],
-        value_text=[f"{nearest(v)} ({nearest(a)} to {nearest(b)})" for v, a, b in _triples(table)],
+        value_text=[
+            nearest(v) if a == b else f"{nearest(v)} ({nearest(a)} to {nearest(b)})" for v, a, b in _triples(table)
+        ],
     )
     x, y = _channels(table, parameter, value, log=(log_x and bool((table["parameter"] > 0).all()), y_log))
     tips = tooltips({"label": "series", "parameter_text": theme.short(parameter), "value_text": theme.short(value)})

@@ -13,6 +13,7 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.export import picture
 from dpcore.files.csv_writer import frame_text
+from dpcore.language import parse
 from dpcore.site.colours import adaptable
 from dpcore.site.svg import responsive, shortened
 from dpcore.site.tables import Table, parameters_of, plain_columns, table_of
@@ -133,9 +134,20 @@ def numbers_of(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table without columns that only its chart needs: slopes and order of a border, names equal to the regions."""
     border = ("epsilon", "epsilon_label", "step")
     spare = list(border) if {*border, "alpha", "beta"} <= set(table.columns) else []
-    if {"region", "label"} <= set(table.columns) and (table["region"] == table["label"]).all():
+    if {"region", "label"} <= set(table.columns) and all(map(_is_own_name, *_pairs(table))):
         spare.append("label")
     return table.drop(columns=spare)
+
+
+def _pairs(table: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return each region of a table with its label."""
+    pairs = table[["region", "label"]].drop_duplicates()
+    return pairs["region"].tolist(), pairs["label"].tolist()
+
+
+def _is_own_name(region: str, label: str) -> bool:
+    """Whether a label says no more than the expression: it is the expression, or the same in words."""
+    return label == region or (not region.startswith("<") and bool(region) and label == parse(region).legend)
 
 
 def once(columns: dict[str, list[Any]]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def test_filters_keep_only_their_rows() -> None:
 def test_an_empty_choice_says_so() -> None:
     assert not rows("course", "false")
     app = opened(err_source="Course on private machine learning", err_kind="false")
-    assert "No row is of this source and kind." in app.info[0].value
+    assert "No rows for this source and kind." in app.info[0].value
 
 
 def test_garbage_in_the_link_gives_the_page() -> None:
@@ -76,11 +76,11 @@ def test_the_code_under_the_chart_runs() -> None:
         names: dict[str, Any] = {}
         spec = {name: value for name, value in view.spec(source, kind).items() if value is not None}
         exec(specs.code(spec), names)  # noqa: S102  our own text
-        assert len(names["figure"].table) == len(view.chosen(source, kind))
+        assert len(names["figure"].table) == len(view.rows_of(source, kind))
 
 
 def test_what_the_conversion_may_have_changed_is_called_so() -> None:
     app = opened(err_source="Total variation paper", err_kind="reading", err_row="root-of-a-product")
-    assert "**As it stands in the converted text**" in said(app)
+    assert "**In the converted text**" in said(app)
     assert "**As printed**" not in said(app)
     assert "Kind: **reading**" in said(app)

@@ -80,15 +80,15 @@ def test_answers_are_the_same_for_the_same_number() -> None:
         accused = told.answer(number) > 40.5
         words = told.answer_words(number)
         assert ("the guess accuses you" in words) == accused
-        assert words.endswith("it is right.") == (accused == told.inside(number))
+        assert words.endswith("the guess is right.") == (accused == told.inside(number))
     assert 30 < sum(told.inside(number) for number in range(1, 101)) < 70
 
 
 def test_a_bad_threshold_is_not_called_privacy() -> None:
     words = start.StartStory(5.0, 48.0).verdict()
-    assert words.startswith("Both together are 100 of 100")
+    assert words.startswith("Together that is 100 of 100")
     assert "no threshold gets below 8.2" in words  # 100 e^-5/2
-    assert "a bad guess hides nobody" in words
+    assert "a bad guess protects nobody" in words
     assert "the closer to 100" not in words
 
 
@@ -162,7 +162,7 @@ def test_asking_a_hundred_times_puts_a_dot_on_the_region() -> None:
     outside, accused, inside, missed = story.errors(1, 100)
     assert outside + inside == 100
     assert (alpha, beta) == (accused / outside, missed / inside)
-    assert f"accused {accused} times" in words
+    assert f"accused in {accused} of these" in words
 
 
 def test_the_dots_lie_where_chance_puts_them() -> None:

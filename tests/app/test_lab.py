@@ -60,7 +60,7 @@ def test_a_lab_opens_on_its_story_and_its_picture(name: str) -> None:
     assert len(chart.proto.alt) > 60
     rows = app.dataframe[-1].value
     assert {"✗ false", "✗ misprint", "? reading", "≈ true but loose", "✓ holds"} >= set(rows["verdict"])
-    assert "Told at the source's own parameters" not in told
+    assert "The story uses the source's own parameters" not in told
     assert not rows.isna().any().any()
     before = set(work.cache().kept)
     app.run()
@@ -72,7 +72,7 @@ def test_the_story_and_the_verdicts_stay_with_the_source() -> None:
     app = opened(lab="intervals epsilon=2.0 n=2000 replications=200")
     told = said(app).replace("\u00a0", " ")
     assert "31 of 100" in told
-    assert "Told at the source's own parameters (epsilon = 0.5, n = 50)" in told
+    assert "The story uses the source's own parameters (epsilon = 0.5, n = 50)" in told
     judged, own = (frame.value for frame in app.dataframe[-2:])
     assert judged["quantity"].str.contains("n = 50").any()
     assert not judged["quantity"].str.contains("2000").any()
@@ -90,7 +90,7 @@ def test_formulas_stand_below_each_other(name: str) -> None:
 
 
 def test_pictures_have_readable_names() -> None:
-    assert [page_of_labs.titled(name) for name in ("figure_6_1", "table_3_4", "all_leaks", "prior")] == [
+    assert [page_of_labs.view_title(name) for name in ("figure_6_1", "table_3_4", "all_leaks", "prior")] == [
         "Figure 6.1",
         "Table 3.4",
         "All leaks",

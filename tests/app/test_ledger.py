@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from dpcore import specs
-from dpcore.app import ledger, page, work
+from dpcore.app import figure, ledger, page, work
 from dpcore.app.ledger import DEFAULTS, LONG, LedgerView
 from dpcore.charts.ledger import budget_figure, cost_figure
 from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.results import kept_by
 from dpcore.ledger import Budget, Ledger, costs, read_ledger, spending, theorems, to_csv, to_json
 from tests.app import visits
 from tests.app.visits import alts, drawings, errors, frame, open_row, sources_without
@@ -231,6 +232,28 @@ def test_the_code_of_a_long_ledger_reads_its_file(tmp_path: Path, monkeypatch: p
     assert 'open_ledger(Path("ledger.csv"))' in specs.code(spec)
     pd.testing.assert_frame_equal(space["figure"].table, specs.draw(spec).table)
     assert "The 20 most expensive of 600 rows are drawn" in space["figure"].notes[0]
+
+
+def test_two_long_tables_of_one_session_are_told_apart() -> None:
+    store = work.ResultCache()
+    sheets = []
+    for epsilon in ("0.01", "0.02"):
+        text = HEAD + "".join(f"r{i},dp({epsilon}),1\n" for i in range(600))
+        spec = LedgerView(text, ledger.opened(text, ""), "", Budget(1.0, 1e-6), store).spec("costs")
+        drawn = figure.figure_of(spec, store=store)
+        assert figure.table_of(spec, drawn, store=store)["expression"][0] == f"dp({epsilon})"
+        sheets.append(figure._sheet(spec, drawn, store))
+    assert [sheet["expression"][0] for sheet in sheets] == ["dp(0.01)", "dp(0.02)"]
+
+
+def test_a_long_table_is_named_by_its_question() -> None:
+    text = HEAD + "".join(f"r{i},dp(0.01),1\n" for i in range(600))
+    with kept_by(work.keeper(work.ResultCache())):
+        first, again = ledger.opened(text, ""), ledger.opened(text, "")
+        other = ledger.opened(text, "add/remove")
+        names = [repr(work.name_of(rows)) for rows in (first, again, other)]
+    assert names[0] == names[1] != names[2]
+    assert max(map(len, names)) < 100
 
 
 def test_rows_that_cannot_be_read_are_not_in_the_code() -> None:

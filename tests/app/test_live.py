@@ -45,9 +45,9 @@ def test_anything_else_is_ignored(held: object) -> None:
 def test_a_number_that_no_slider_has_is_refused(text: str) -> None:
     query = composition.CompositionQuery("dp(0.1)", 100, 1e-6, 1e-7)
     with pytest.raises(DpcoreError, match="k must be"):
-        composition.moved(query, {"k_slider": text})
-    assert composition.moved(query, {"k_slider": "250"}).k == 250
-    assert composition.moved(query, {}) == query
+        composition.with_slider(query, {"k_slider": text})
+    assert composition.with_slider(query, {"k_slider": "250"}).k == 250
+    assert composition.with_slider(query, {}) == query
 
 
 def part() -> None:

@@ -260,10 +260,10 @@ def test_a_cache_weighs_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Cache(1000)
     for number in range(50):
         kept.put(number, bytes(100))
-    assert kept.weight == sum(map(len, kept.kept.values())) == 1000
-    assert list(kept.kept) == list(range(40, 50)), "the oldest went first"
+    assert kept.weight == sum(map(len, kept.entries.values())) == 1000
+    assert list(kept.entries) == list(range(40, 50)), "the oldest went first"
     kept.put("large", bytes(1001))
-    assert "large" not in kept.kept
+    assert "large" not in kept.entries
     monkeypatch.setattr(cache, "MOST_BYTES", Cache.total() + 500)
     other = Cache()
     for number in range(50):
@@ -291,8 +291,8 @@ def test_the_latest_results_outlive_the_visitors(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(idle_memory, "KEPT", 500_000)
     idle_memory.give_back()
     assert Cache.total() <= idle_memory.KEPT
-    assert 19 in kept.kept
-    assert 0 not in kept.kept
+    assert 19 in kept.entries
+    assert 0 not in kept.entries
 
 
 def test_no_region_and_no_curve_outlives_its_run() -> None:

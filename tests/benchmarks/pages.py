@@ -39,16 +39,16 @@ class Clock:
 
     def __init__(self) -> None:
         self.spent, self._inside = 0.0, False
-        self._made = work.ResultCache._made
-        work.ResultCache._made = self._timed  # type: ignore[method-assign,assignment]  # measured where the work is done
+        self._compute = work.ResultCache._compute
+        work.ResultCache._compute = self._timed  # type: ignore[method-assign,assignment]  # measured where the work is done
 
     def _timed(self, key: Hashable, make: Callable[[], object]) -> object:
         cache = work.cache()
         if self._inside:
-            return self._made(cache, key, make)
+            return self._compute(cache, key, make)
         self._inside, start = True, time.process_time()
         try:
-            return self._made(cache, key, make)
+            return self._compute(cache, key, make)
         finally:
             self._inside = False
             self.spent += 1000 * (time.process_time() - start)

@@ -129,3 +129,12 @@ def test_reference_lines_and_points_lie_where_they_are_asked(axes: Any, place: d
         with_references(plain, lines=[{"alpha": 0.1, "beta": 0.2}])
     with pytest.raises(DomainError, match=r"A rate must be a number in \[0, 1\], got 1.5"):
         with_references(plain, points=[{"alpha": 1.5, "beta": 0.2}])
+
+
+def test_a_tooltip_shows_only_what_the_chart_names() -> None:
+    """Streamlit's default is a tooltip with every encoded column, internal ones included, on each mark without its own."""
+    spec = charts.region_figure({"one": dpcore.parse("dp(1)"), "two": dpcore.parse("gdp(1)")}).spec
+    assert spec["config"]["mark"]["tooltip"] is None
+    titles = {tip["title"] for layer in spec["layer"] for tip in layer["encoding"].get("tooltip", ())}
+    assert titles
+    assert not titles & {"guess", "paint", "label"}

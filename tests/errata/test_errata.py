@@ -86,9 +86,9 @@ def test_wrong_rows_are_refused() -> None:
         Row("x", "thesis", "p", "a", "b", "wrong", "w")
     with pytest.raises(DomainError, match="calls a statement false and names no evidence"):
         Row("x", "thesis", "p", "a", "b", "false", "w")
-    with pytest.raises(DomainError, match="must say where the statement fails exactly if it is false, got ''"):
+    with pytest.raises(DomainError, match="must say where the statement fails if and only if it is false, got ''"):
         Row("x", "thesis", "p", "a", "b", "false", "w", "group_privacy")
-    with pytest.raises(DomainError, match="must say where the statement fails exactly if it is false, got 'ε > 1'"):
+    with pytest.raises(DomainError, match="must say where the statement fails if and only if it is false, got 'ε > 1'"):
         Row("x", "thesis", "p", "a", "b", "note", "w", fails="ε > 1")
     with pytest.raises(DomainError, match="no evidence 'nothing'"):
         Row("x", "thesis", "p", "a", "b", "note", "w", "nothing")
@@ -408,7 +408,7 @@ def test_weighted_noise_by_integration() -> None:
             lambda x: epsilon / 4 * (mpmath.exp(-x * epsilon / 2) - mpmath.exp(epsilon - x * epsilon / (2 * b)) / b),
             [edge, edge + 1, edge + 5, 60],
         )
-    assert f"the exact δ {float(2 * gap):.3g}" in EVIDENCE["weights_that_help"]().text
+    assert f"an exact δ of {float(2 * gap):.3g}" in EVIDENCE["weights_that_help"]().text
     least = math.exp(-1 / (1 + 2 / 10 * math.log(1 / 0.1)))
     assert f"{least:.3f}" == "0.504"
     row = next(row for row in ROWS if row.name == "weights-that-help")

@@ -1,4 +1,4 @@
-"""Where the sources are wrong, and what is right: rows of data, each false statement refuted by a computation.
+"""Mistakes in the sources, and what is right: rows of data, with a computation that refutes each false statement.
 
 `rows()` returns the rows, `table()` the same as a frame; `row.evidence()` computes.
 """

@@ -1,4 +1,4 @@
-"""What evidence is made of: the printed number beside the true one, and whether they contradict."""
+"""Evidence: the printed number, the true one, and whether they contradict each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MARGIN = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class PrintedClaim:
-    """What a statement gives beside the true number.
+    """What a statement gives, and the true number.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class PrintedClaim:
     kind: str = "exact"
 
     def __post_init__(self) -> None:
-        """Refuse unknown relations and kinds, and numbers that are none."""
+        """Reject unknown relations and kinds, and values that are not numbers."""
         one_of("says", SAYS).check(self.says)
         one_of("kind", KINDS).check(self.kind)
         if math.isnan(self.stated) or math.isnan(self.true):

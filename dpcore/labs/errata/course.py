@@ -18,7 +18,7 @@ def response_estimator() -> Evidence:
     rate = (1 - nu) / 2 + nu * theta
     printed, right = rate / nu**2 - (1 - nu) / (2 * nu), rate / nu - (1 - nu) / (2 * nu)
     return Evidence.of(
-        f"With θ = 0.3 and ν = 0.5 the printed estimator has the expectation {nearest(printed, 4)}; with 1/(nν) it is {nearest(right, 4)}.",
+        f"With θ = 0.3 and ν = 0.5 the printed estimator has expectation {nearest(printed, 4)}; with 1/(nν) it is {nearest(right, 4)}.",
         PrintedClaim("expectation of an unbiased estimator of θ = 0.3", printed, theta),
     )
 
@@ -37,13 +37,13 @@ def one_sided_supremum() -> Evidence:
 
 
 def least_error_of_a_mean() -> Evidence:
-    """Put the printed lower bound beside the sharper one for a single record."""
+    """Compare the printed lower bound with the sharper one for a single record."""
     epsilon = 0.05
     printed, sharp = 1 / (68 * epsilon**2), 1 / (4 * math.sinh(epsilon / 2) ** 2)
     response = math.exp(epsilon) / math.expm1(epsilon) ** 2
     return Evidence.of(
-        f"For one record in [0, 1] and ε = 0.05 the proof would need {math.ceil(1 / (2 * epsilon))} records; the bound {nearest(printed, 4)} "
-        f"is true nevertheless, because every unbiased private mechanism has mean squared error at least {nearest(sharp)}, which "
+        f"For one record in [0, 1] and ε = 0.05 the proof would need {math.ceil(1 / (2 * epsilon))} records. The bound {nearest(printed, 4)} "
+        f"is still true, because every unbiased private mechanism has mean squared error at least {nearest(sharp)}, which "
         f"debiased randomized response attains ({nearest(response)}).",
         PrintedClaim("least mean squared error, n = 1, ε = 0.05", printed, sharp, BESIDE),
         PrintedClaim("mean squared error of debiased randomized response", printed, response, AT_LEAST),
@@ -51,22 +51,22 @@ def least_error_of_a_mean() -> Evidence:
 
 
 def only_when() -> Evidence:
-    """Compute the chance of a sample that is uneven by the root of n, and by the bound of Hoeffding."""
+    """Compute the probability that a sample is off by the square root of n, and by Hoeffding's bound."""
     n = 1001
     risks = [2 * float(bdtrc(math.ceil(n / 2 + t * math.sqrt(n)) - 1, n, 0.5)) for t in (1.0, 1.36)]
     return Evidence.of(
         f"For n = 1001 and two equally likely answers the sum is off by √n or more with probability {risks[0]:.4f}, already below 0.05; by "
         f"1.36√n or more with {risks[1]:.4f}.",
-        PrintedClaim("chance that |s - n/2| ≥ √n, n = 1001, beside 5 of 100", 0.05, risks[0], BESIDE),
+        PrintedClaim("probability that |s - n/2| ≥ √n, n = 1001, compared with 5 of 100", 0.05, risks[0], BESIDE),
     )
 
 
 def histogram_of_nothing() -> Evidence:
-    """Compute the chance that all noisy counts of one record in ten bins are cut to 0."""
+    """Compute the probability that all noisy counts of one record in ten bins become 0."""
     epsilon, bins = 0.1, 10
     empty = 0.5 * math.exp(-epsilon / 2) * 0.5 ** (bins - 1)
     return Evidence.of(
-        f"For one record in 10 bins and ε = 0.1 all noisy counts are cut to 0 with probability {empty:.6f}, and the code divides 0 by 0.",
+        f"For one record in 10 bins and ε = 0.1 all noisy counts become 0 with probability {empty:.6f}, and then the code divides 0 by 0.",
         PrintedClaim("chance that the histogram is not defined", 0.0, empty, BESIDE),
     )
 

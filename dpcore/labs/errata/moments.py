@@ -1,4 +1,4 @@
-"""Moments of a noise, integrated from its density: evidence that does not take a formula at its word."""
+"""Moments of a noise, integrated from its density: evidence that does not rely on a formula."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def density(mechanism: str, x: FloatArray) -> FloatArray:
     """Return the density of a mechanism's noise at the points x."""
     noise = parse(mechanism)
     if not isinstance(noise, Mechanism):
-        msg = f"A noise is asked for, such as laplace(1), got {mechanism!r}."
+        msg = f"The mechanism must be noise, such as laplace(1), got {mechanism!r}."
         raise DomainError(msg)
     return np.asarray(noise.density(x), dtype=np.float64)
 

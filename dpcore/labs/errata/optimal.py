@@ -26,8 +26,8 @@ def weight_of_the_box() -> Evidence:
     by_lemma = _lemma_weight(EPSILON / math.sqrt(4 * ROWS * log_two))
     true, enough = _delta_of_weight(inside), least(lambda weight: _delta_of_weight(weight) <= DELTA, 1.0, inside)
     return Evidence.of(
-        f"With ε = 0.5, δ = 1e-5 and r = 50 the text's choice needs w = {by_lemma:.1f} by Lemma 1. The box has {inside:.1f} as it stands and "
-        f"{outside:.1f} with log(4r/δ) outside the root. Neither follows from the lemma, and both are safe: computed from the law of "
+        f"With ε = 0.5, δ = 1e-5 and r = 50 the text's choice needs w = {by_lemma:.1f} by Lemma 1. The box has {inside:.1f} as printed and "
+        f"{outside:.1f} with log(4r/δ) outside the root. Neither follows from the lemma, and both are safe: by the distribution of "
         f"the rows, w = {inside:.1f} has δ = {nearest(true, 2)}, and w = {enough:.1f} is enough.",
         PrintedClaim("δ at ε = 0.5 of 50 rows with the weight of the box", DELTA, true, AT_MOST, "upper"),
         PrintedClaim("weight w of the box as it stands, and by Lemma 1", inside, by_lemma, BESIDE),
@@ -73,8 +73,8 @@ def variance_for_many_queries() -> Evidence:
     mended = max(4 / 60**2 * math.log(math.e + 600), 2 / 60)
     corrected = float(parse(f"gaussian({math.sqrt(mended)!r})").delta(60.0))
     return Evidence.of(
-        f"For one query with Δ = 1 the least noise that meets both conditions has at ε = 60 the true δ {true[0]:.4f} where δ = 0.1 was "
-        f"asked for, with 2kΔ²/ε {nearest(corrected, 2)}. It misses δ = 0.1 from ε = {edges[0]:.1f} on and δ = 1e-5 from ε = {edges[1]:.1f} on.",
+        f"For one query with Δ = 1 at ε = 60 the smallest noise that meets both conditions has a true δ of {true[0]:.4f} instead of the "
+        f"required 0.1; with 2kΔ²/ε it is {nearest(corrected, 2)}. It misses δ = 0.1 from ε = {edges[0]:.1f}, and δ = 1e-5 from ε = {edges[1]:.1f}.",
         *(
             PrintedClaim(f"δ at ε = {nearest(epsilon)} of the noise for δ = {nearest(delta)}", delta, reached, AT_MOST)
             for (epsilon, delta), reached in zip(settings, true, strict=True)

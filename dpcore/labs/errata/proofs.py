@@ -23,7 +23,7 @@ def along_one_coordinate() -> Evidence:
     count = int(np.sum(two.beta(rates) >= one.beta(rates) - 1e-12))
     return Evidence.of(
         f"For ε = 1, two coordinates that move by half of Δ each have total variation {two.total_variation:.6f}, one that moves by "
-        f"all of it {one.total_variation:.6f}; at {count} of {len(rates)} false-positive rates the first misses at least as many.",
+        f"the full Δ {one.total_variation:.6f}; at {count} of {len(rates)} false-positive rates the first misses at least as many.",
         PrintedClaim("total variation, one coordinate beside two", one.total_variation, two.total_variation, BESIDE),
     )
 
@@ -34,7 +34,7 @@ def response_both_ways() -> Evidence:
     true = float(parse("pmf([0, 1], [1, 0])").delta(epsilon))
     return Evidence.of(
         f"At p = 1, above the printed threshold {nearest((1 - delta) / (1 + math.exp(epsilon)))}, every answer is the opposite of the truth "
-        f"and gives it away: δ = {nearest(true)} at ε = ln 3, not at most 0.1.",
+        f"and reveals it: δ = {nearest(true)} at ε = ln 3, not at most 0.1.",
         PrintedClaim("δ at ε = ln 3 of randomized response with p = 1", delta, true, AT_MOST),
     )
 
@@ -45,7 +45,7 @@ def variance_of_a_product() -> Evidence:
     printed = float(x.var() * x.var() + x.var() * x.mean() ** 2 + x.var() * x.mean() ** 2)
     true = float((x * x).var())
     return Evidence.of(
-        f"For X = Y = ±1 with equal chances the product is always 1 and has variance {nearest(true)}; the formula gives {nearest(printed)}.",
+        f"For X = Y = ±1 with equal probabilities the product is always 1 and has variance {nearest(true)}; the formula gives {nearest(printed)}.",
         PrintedClaim("variance of XY for X = Y = ±1", printed, true),
     )
 
@@ -60,14 +60,14 @@ def densities_are_no_probabilities() -> Evidence:
     excess = float(np.max(here - math.exp(epsilon) * there))
     true = float(parse(f"gaussian({sigma!r}, {sensitivity!r})").delta(epsilon))
     return Evidence.of(
-        f"With σ = 1000, Δf = 10 000, ε = 1 and δ = 0.001 the inequality of densities holds at every z (largest excess {nearest(excess, 2)}), "
+        f"With σ = 1000, Δf = 10 000, ε = 1 and δ = 0.001 the inequality for densities holds at every z (largest excess {nearest(excess, 2)}), "
         f"and the true δ is {true:.6f}.",
-        PrintedClaim("δ at ε = 1 where the inequality of densities has δ = 0.001", delta, true, AT_MOST),
+        PrintedClaim("δ at ε = 1 where the inequality for densities has δ = 0.001", delta, true, AT_MOST),
     )
 
 
 def variance_transfer() -> Evidence:
-    """Take two smooth functions of which one is not convex, half the square and its negative."""
+    """Take two smooth functions, half the square and its negative; the second is not convex."""
     theta = np.linspace(-2.0, 2.0, 401)
     functions, gradients = np.array([theta**2 / 2, -(theta**2) / 2]), np.array([theta, -theta])
     mean = functions.mean(axis=0)
@@ -99,7 +99,7 @@ def attained_at_itself() -> Evidence:
     distance = min(sum(a != b for a, b in zip(x, y, strict=True)) for value, y in weighted if value == best)
     return Evidence.of(
         f"For the median of 0, 0, 1 with values in {{0, 1}} and β = 0.5 the smooth sensitivity {nearest(best)} is attained at distance {distance}: "
-        "by the database itself.",
+        "at the database itself.",
         PrintedClaim("distance to the database that attains the maximum", 1.0, float(distance), AT_LEAST),
     )
 
@@ -119,7 +119,7 @@ def parts_by_value() -> Evidence:
     """Replace a record among counts per value, and among counts of parts fixed beforehand."""
     two, one = (float(parse(f"laplace_vector(1, {moves})").epsilon(0.0)) for moves in ("[1, 1]", "[1, 0]"))
     return Evidence.of(
-        f"Counts per value with noise for ε: a replaced record moves two of them, and the largest loss is {nearest(two)}ε; if its part is "
-        f"fixed beforehand it moves one, and the loss is {nearest(one)}ε.",
+        f"Take counts per value with noise for ε. A replaced record moves two of them, and the largest loss is {nearest(two)}ε. If its part is "
+        f"fixed beforehand, it moves one, and the loss is {nearest(one)}ε.",
         PrintedClaim("largest loss in units of ε, part fixed beforehand and by value", one, two, BESIDE),
     )

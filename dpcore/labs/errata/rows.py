@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 FALSE, MISPRINT, READING, NOTE = "false", "misprint", "reading", "note"
 KINDS: Final = {
-    FALSE: "a computation inside the statement's own range contradicts it; the numbers show where",
-    MISPRINT: "a slip of the pen; the sentence beside it shows what was meant",
-    READING: "as it stands in the converted text: one mark that the conversion of the source may have changed",
-    NOTE: "true, but loose, left open, or shown by a proof with a gap",
+    FALSE: "a computation within the statement's own range contradicts it; the numbers show where",
+    MISPRINT: "a slip of the pen; the explanation shows what was meant",
+    READING: "about the converted text: the conversion may have changed one mark of the source",
+    NOTE: "true, but loose, left open, or proven with a gap",
 }
 _MODULES: Final = (thesis, variation, optimal, course, statistics_noise, statistics_utility, statistics_series, proofs)
 # every public function of these modules computes one piece of evidence, named like it
@@ -66,7 +66,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One place where a source is wrong, or says less than it could.
+    """One place where a source is wrong or could say more.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Row:
             msg = f"The row {self.name} calls a statement false and names no evidence."
             raise DomainError(msg)
         if (self.kind == FALSE) != bool(self.fails):
-            msg = f"The row {self.name} must say where the statement fails exactly if it is false, got {self.fails!r}."
+            msg = f"The row {self.name} must say where the statement fails if and only if it is false, got {self.fails!r}."
             raise DomainError(msg)
         if self.name_of_evidence and self.name_of_evidence not in EVIDENCE:
             msg = f"There is no evidence {self.name_of_evidence!r}, which the row {self.name} names."
@@ -142,7 +142,7 @@ def _read() -> tuple[tuple[Source, ...], tuple[Row, ...]]:
 
 
 def sources() -> tuple[Source, ...]:
-    """Return the sources, in the order in which the rows are listed."""
+    """Return the sources in the order of the rows."""
     return _read()[0]
 
 

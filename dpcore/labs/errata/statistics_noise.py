@@ -52,7 +52,7 @@ def classes_of_the_table() -> Evidence:
     together = list(zip(ages, amounts, strict=True))
     smallest = min(together.count(one) for one in together)
     return Evidence.of(
-        f"Two of the six rows of Table 3.3 stand alone with their age and amount: the smallest class has {smallest} member.",
+        f"Two of the six rows of Table 3.3 are alone with their age and amount: the smallest class has {smallest} member.",
         PrintedClaim("smallest class of Table 3.3", 3.0, float(smallest), AT_LEAST),
     )
 
@@ -83,7 +83,7 @@ def sum_of_two_laplace() -> Evidence:
     largest, bound = float(log_ratio(np.linspace(-60, 60, 24001)).max()), float(parse("laplace_sum(1)").epsilon(0.0))
     return Evidence.of(
         f"For f(x) = 0 and f(y) = 1 the log ratio at and around q = f(y) is at most {near:.4f} in absolute value; on |q| ≤ 60 it reaches "
-        f"{largest:.5f}, and the mechanism is purely {nearest(bound)}-private.",
+        f"{largest:.5f}, and the mechanism is ({nearest(bound)}, 0)-private.",
         PrintedClaim("log ratio at q = f(y), answers 1 apart", math.inf, near),
         PrintedClaim("least ε of the sum of two noises, answers 1 apart", math.inf, bound),
     )
@@ -99,16 +99,16 @@ def more_noise_helps() -> Evidence:
 
 
 def only_laplace() -> Evidence:
-    """Name another noise that is purely private, with less variance."""
+    """Give another noise that satisfies pure DP, with less variance."""
     noise = "staircase(5, 0.0758)"
     loss = float(parse(noise).epsilon(0.0))
     x = np.linspace(-40, 40, 800001)
     draws = density(noise, x)
     variance = float(np.sum(x * x * draws) * (x[1] - x[0]))
     return Evidence.of(
-        f"Staircase noise with γ = 0.0758 is purely {nearest(loss)}-private and at ε = 5 has the variance {variance:.4f}; Laplace noise "
+        f"Staircase noise with γ = 0.0758 is ({nearest(loss)}, 0)-private and has variance {variance:.4f} at ε = 5; Laplace noise "
         f"has {nearest(2 / 25)}.",
-        PrintedClaim("largest loss of staircase noise made for ε = 5", math.inf, loss),
+        PrintedClaim("largest loss of staircase noise calibrated for ε = 5", math.inf, loss),
         PrintedClaim("variance, ε = 5, sensitivity 1", 2 / 25, variance, AT_LEAST, "approximate"),
     )
 
@@ -118,9 +118,9 @@ def mixed_noise() -> Evidence:
     epsilon, delta = 1.0, 0.002
     true = float(parse(f"gdp({epsilon / math.sqrt(2)!r})").delta(epsilon))
     return Evidence.of(
-        f"The normal branch has μ = ε/√2 whatever the sensitivity and the threshold are: at ε = 1 its δ is {true:.7f}, "
+        f"The normal branch has μ = ε/√2 for any sensitivity and threshold: at ε = 1 its δ is {true:.7f}, "
         f"{true / delta:.1f} times the δ = 0.002 of the experiments.",
-        PrintedClaim("δ of the normal branch at ε = 1, made for δ = 0.002", delta, true, AT_MOST),
+        PrintedClaim("δ of the normal branch at ε = 1, calibrated for δ = 0.002", delta, true, AT_MOST),
     )
 
 
@@ -164,9 +164,9 @@ def branches_have_one_error() -> Evidence:
     normal, laplace = (absolute_moment(noise, 2, 1.5) for noise in (f"gaussian({math.sqrt(2)!r})", "laplace(1)"))
     return Evidence.of(
         f"At ε = 1, in units of Δ, the normal branch has mean squared error {nearest(normal)}, Laplace noise {nearest(laplace)}: the ratio is 1, "
-        "and what the figures show around 1 is the randomness of 1000 repetitions.",
+        "and the spread around 1 in the figures is the randomness of 1000 repetitions.",
         PrintedClaim(
-            "mean squared error of the normal branch beside Laplace noise", laplace, normal, BESIDE, "approximate"
+            "mean squared error of the normal branch and of Laplace noise", laplace, normal, BESIDE, "approximate"
         ),
     )
 
@@ -181,7 +181,7 @@ def table_of_coverage() -> Evidence:
     error = data.std(axis=1, ddof=1) / math.sqrt(n)
     share = {z: float(np.mean(np.abs(noise) <= z * error)) for z in (1.96, 2.576)}
     return Evidence.of(
-        f"Exponential data, normal noise, δ = 1/n: {100 * share[1.96]:.1f} % fall into the 95 % interval and {100 * share[2.576]:.1f} "
+        f"With exponential data, normal noise and δ = 1/n, {100 * share[1.96]:.1f} % fall into the 95 % interval and {100 * share[2.576]:.1f} "
         "% into the 99 % interval (1500 runs); the table has 95.4 %.",
         PrintedClaim("share inside the 99 % interval, in per cent", 95.4, 100 * share[2.576], AT_MOST, "simulation"),
         PrintedClaim("share inside the 95 % interval, in per cent", 95.4, 100 * share[1.96], BESIDE, "simulation"),
@@ -199,7 +199,7 @@ def variance_by_concentration() -> Evidence:
     true = _concentrated_variance(epsilon, log)
     reached = 1 / (2 * printed) + math.sqrt(2 * log / printed)
     return Evidence.of(
-        f"At ε = 1 and δ = 1e-5 the equation has the solution σ² = {true:.4f}; the printed {printed:.4f} gives ε = {nearest(reached, 4)}.",
+        f"At ε = 1 and δ = 1e-5 the solution of the equation is σ² = {true:.4f}; the printed {printed:.4f} gives ε = {nearest(reached, 4)}.",
         PrintedClaim("σ² with ε₀ = ε = 1, δ = 1e-5", printed, true),
         PrintedClaim("ε₀ at the printed σ²", epsilon, reached),
     )
@@ -212,7 +212,7 @@ def concentration_wins() -> Evidence:
     true = _concentrated_variance(epsilon, -math.log(delta))
     exact = GaussianAnalytic(epsilon, delta).noise ** 2
     return Evidence.of(
-        f"At ε = 0.1 and δ = 1e-5 concentrated privacy needs σ² = {true:.3f}, the classical formula {classical:.3f}; the least is "
+        f"At ε = 0.1 and δ = 1e-5 concentrated privacy needs σ² = {true:.3f}, the classical formula {classical:.3f}; the smallest possible is "
         f"{exact:.3f}.",
         PrintedClaim("σ² by concentrated privacy, ε = 0.1, δ = 1e-5", classical, true, AT_LEAST),
     )
@@ -237,8 +237,8 @@ def dilation_of_the_normal() -> Evidence:
     edge = math.sqrt((epsilon + 2 * beta) / math.expm1(2 * beta))
     true = 2 * float(ndtr(-edge)) - math.exp(epsilon / 2) * 2 * float(ndtr(-math.exp(beta) * edge))
     return Evidence.of(
-        f"At ε = 0.5 and δ = 1e-5 the dilation property would need {nearest(true, 3)}, it has {nearest(delta / 2, 1)}. Whether the mechanism itself "
-        "keeps its promise is not decided by this.",
+        f"At ε = 0.5 and δ = 1e-5 the dilation property would need {nearest(true, 3)}, but it has {nearest(delta / 2, 1)}. This does not decide whether the mechanism "
+        "itself keeps its promise.",
         PrintedClaim("what the dilation property needs, ε = 0.5, δ = 1e-5", delta / 2, true, BESIDE),
     )
 

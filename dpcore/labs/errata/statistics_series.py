@@ -48,7 +48,7 @@ def figure_below_one() -> Evidence:
     code = 1 / math.sqrt(1 + 0.25 * math.log(25))
     return Evidence.of(
         f"At ρ = -1, 0, 1 the printed formula gives {printed[0]:.3f}, {printed[1]:.3f}, {printed[2]:.3f} and the corrected one "
-        f"{values[0]:.3f}, {values[1]:.3f}, {values[2]:.3f}; the code draws another formula ({code:.3f} at ρ = 0).",
+        f"{values[0]:.3f}, {values[1]:.3f}, {values[2]:.3f}; the code draws a different formula ({code:.3f} at ρ = 0).",
         *(
             PrintedClaim(f"ε₂′ of (6.6) as printed, ρ = {nearest(rho)}", 1.0, value, AT_MOST)
             for rho, value in zip((-1, 0, 1), printed, strict=True)
@@ -77,7 +77,7 @@ def figure_below_one_again() -> Evidence:
 
 
 def delta_of_two_answers() -> Evidence:
-    """Put the printed delta beside basic and exact composition."""
+    """Compare the printed delta with basic and exact composition."""
     printed = 2 * math.e * 0.05 + 0.05**2
     mu = math.sqrt(2) / math.sqrt(2 * LOG)
     exact = float(parse(f"gdp({mu!r})").delta(2.0))
@@ -148,7 +148,7 @@ def norm_of_a_mean() -> Evidence:
 
 
 def gradients_at_two_places() -> Evidence:
-    """Take a gradient a theta + x at the two places that one step with different records leads to."""
+    """Take a gradient a theta + x at the two points reached by one step with different records."""
     a, rate = 10.0, 1.0
     places = [-rate * record for record in (0.0, 1.0)]  # after one step from theta = 0
     # the second step draws a record that both runs share, or the one in which they differ again
@@ -161,22 +161,22 @@ def gradients_at_two_places() -> Evidence:
 
 
 def bias_of_two_methods() -> Evidence:
-    """Put the printed biases beside their standard errors."""
+    """Compare the printed biases with their standard errors."""
     records, width = 659, 5.0
     errors = [math.sqrt(width**2 / parts / records) for parts in (6, 12)]
     printed = (0.06881953, 0.03408935)
     return Evidence.of(
-        f"With 659 records the standard errors of the two biases are {errors[0]:.4f} and {errors[1]:.4f}; printed are "
+        f"With 659 records the standard errors of the two biases are {errors[0]:.4f} and {errors[1]:.4f}; the printed biases are "
         f"{printed[0]:.4f} and {printed[1]:.4f}.",
         *(
-            PrintedClaim(f"bias of {name} beside its standard error", bias, error, BESIDE)
+            PrintedClaim(f"bias of {name} and its standard error", bias, error, BESIDE)
             for name, bias, error in zip(("k-PRAM", "k-noise"), printed, errors, strict=True)
         ),
     )
 
 
 def loop_of_the_code() -> Evidence:
-    """Follow the loop of the R code and leave out what it leaves out."""
+    """Repeat the loop of the R code and skip what it skips."""
     x = np.array([100.0, 1, 2, 3, 4, 5])
     without = [abs(float(x.mean() - np.delete(x, i).mean())) for i in range(len(x))]
     by_loop = max(without[1:-1])  # i = 1 removes nothing and i = n is never reached
@@ -195,6 +195,6 @@ def sensitivity_of_the_ages() -> Evidence:
     moved[0] = 110.0
     true = float(moved.var(ddof=1) - ages.var(ddof=1))
     return Evidence.of(
-        f"Among 659 ages of 0 one that becomes 110 moves the variance by {true:.4f}; the code uses {code:.4f}.",
+        f"Among 659 ages of 0, changing one to 110 moves the variance by {true:.4f}; the code uses {code:.4f}.",
         PrintedClaim("sensitivity of the variance of 659 ages in [0, 110]", code, true, AT_MOST, "lower"),
     )

@@ -85,8 +85,8 @@ def weights_that_help() -> Evidence:
     leak = (1 - weight) * weight ** (weight / (1 - weight)) * math.exp(-epsilon * weight / (1 - weight))
     saved = _laplace_variance(2 * weight) / classical
     return Evidence.of(
-        f"With a local sensitivity of 0 the variance is below that of Laplace noise for b < {nearest(high)}, not {printed:.4f}. Below it "
-        f"weights do help: b = 0.4 at ε = 10 has {saved:.2f} of Laplace's variance and the exact δ {nearest(leak, 3)}.",
+        f"With a local sensitivity of 0 the variance is below that of Laplace noise for b < {nearest(high)}, not {printed:.4f}. Below that, "
+        f"weights do help: b = 0.4 at ε = 10 has {saved:.2f} of the Laplace variance and an exact δ of {nearest(leak, 3)}.",
         PrintedClaim("largest weight b that improves the utility", printed, high, "=", "approximate"),
     )
 
@@ -111,7 +111,7 @@ def blur_too_small() -> Evidence:
     a = b = 0.5
     scale, least = 2 * (a * 0.2 + b * 1.0), 2.0
     return Evidence.of(
-        f"With ξ = 0.2, local sensitivity 1, a = b = 1/2 and ε = 1 the scale is {nearest(scale)}; the definition asks for more than {nearest(least)}.",
+        f"With ξ = 0.2, local sensitivity 1, a = b = 1/2 and ε = 1 the scale is {nearest(scale)}; the definition requires more than {nearest(least)}.",
         PrintedClaim("scale of the noise", least, scale, AT_LEAST),
     )
 
@@ -131,8 +131,8 @@ def mean_of_block_medians() -> Evidence:
     least = (high / 2 - high / (2 * m) - truth) ** 2  # every block's median lies in its block
     alone = absolute_moment(f"laplace(scale={high / epsilon!r}, sensitivity=1)", 2, high / epsilon)
     return Evidence.of(
-        f"For exponential data with mean 10, cut at 100, the median is {truth:.2f}; 20 blocks answer {centre:.2f} before noise if an empty "
-        f"block answers its middle. Whatever an empty block answers inside itself, the squared error is at least {least:.0f}; without "
+        f"For exponential data with mean 10, truncated at 100, the median is {truth:.2f}; 20 blocks answer {centre:.2f} before noise if an empty "
+        f"block answers its middle. For any answer of an empty block within itself, the squared error is at least {least:.0f}; without "
         f"blocks it is {alone:.0f} at ε = 10.",
         PrintedClaim("mean squared error with 20 blocks, ε = 10, beside none", alone, least, AT_MOST, "lower"),
     )
@@ -173,7 +173,7 @@ def sensitivity_of_the_deviation() -> Evidence:
     x[0] = 1.0
     true = float(x.std(ddof=1))
     return Evidence.of(
-        f"Among {n} zeros one record at Λ = 1 moves the standard deviation by {true:.4f} = Λ/√n, not {nearest(1 / n)}.",
+        f"Among {n} zeros, one record at Λ = 1 moves the standard deviation by {true:.4f} = Λ/√n, not {nearest(1 / n)}.",
         PrintedClaim("sensitivity of the standard deviation, n = 100, Λ = 1", 1 / n, true, AT_MOST, "lower"),
     )
 
@@ -239,7 +239,7 @@ def sensitivity_of_the_median() -> Evidence:
 
 
 def median_before_and_after() -> Evidence:
-    """Simulate the median of noisy ages beside a noisy median."""
+    """Simulate the median of noisy ages and compare it with a noisy median."""
     rng = np.random.default_rng(515)
     ages = np.concatenate([np.linspace(19 + 5 * i, 24 + 5 * i, count) for i, count in enumerate(AGES)])
     truth = float(np.median(ages))
@@ -247,7 +247,7 @@ def median_before_and_after() -> Evidence:
     error = math.sqrt(float(np.mean((before - truth) ** 2)))
     after = math.sqrt(2) * 110
     return Evidence.of(
-        f"With the sensitivity 110 and ε = 1 the noisy median is off by {after:.1f} (root mean square, exact); the median of noisy "
+        f"With sensitivity 110 and ε = 1 the noisy median is off by {after:.1f} (root mean square, exact); the median of noisy "
         f"ages by {error:.1f} (400 runs), and it is on average {float(np.mean(before)) - truth:.1f} too high.",
         PrintedClaim(
             "root mean square error of the median, noise before the query", after, error, AT_LEAST, "simulation"
@@ -260,7 +260,7 @@ def width_of_the_interval() -> Evidence:
     n, epsilon, c2 = 100, 0.5, 2 * math.log(1.25e5)
     printed, true = c2 / (epsilon * n), (GaussianClassic(epsilon, 1e-5).noise / n) ** 2
     return Evidence.of(
-        f"For n = 100, Λ = 1, ε = 0.5 and δ = 1e-5 the display has {printed:.4f} where σ_Z² = {true:.6f} belongs.",
+        f"For n = 100, Λ = 1, ε = 0.5 and δ = 1e-5 the display has {printed:.4f} instead of σ_Z² = {true:.6f}.",
         PrintedClaim("σ_Z² in the interval", printed, true),
     )
 

@@ -40,7 +40,7 @@ def gaussian_any_epsilon() -> Evidence:
         true = float(parse(f"gaussian_classic({epsilon!r}, {delta!r})").delta(epsilon))
         claims.append(
             PrintedClaim(
-                f"δ at ε = {nearest(epsilon)} of the noise made for δ = {nearest(delta)}", delta, true, AT_MOST
+                f"δ at ε = {nearest(epsilon)} of the noise calibrated for δ = {nearest(delta)}", delta, true, AT_MOST
             )
         )
     return Evidence.of(f"At ε = 10 and δ = 1e-5 the true δ is {nearest(claims[0].true, 4)}.", *claims)
@@ -193,7 +193,7 @@ def step_of_basic_composition() -> Evidence:
     """Evaluate the factor that the proof of Proposition 10 drops."""
     factor = math.e * 0.9
     return Evidence.of(
-        f"With ε₁ = 1 and P(M₁(X′) ∈ T₁) = 0.9 the factor that is dropped is {factor:.4f}, above 1.",
+        f"With ε₁ = 1 and P(M₁(X′) ∈ T₁) = 0.9 the dropped factor is {factor:.4f}, above 1.",
         PrintedClaim("factor before δ₂, ε₁ = 1, probability 0.9", 1.0, factor, AT_MOST),
     )
 
@@ -241,7 +241,7 @@ def not_always_a_product() -> Evidence:
     alpha = 0.3
     weight = alpha * (1 + math.e) / ((1 - alpha) * math.sqrt(math.e))
     return Evidence.of(
-        f"(1, 0)-DP with total variation {eta:.4f} is no product: {answer.reason}",
+        f"(1, 0)-DP with total variation {eta:.4f} is not a product: {answer.reason}",
         PrintedClaim("number of sign patterns with loss 0, if it were a product", float(round(weight)), weight, BESIDE),
     )
 
@@ -273,6 +273,6 @@ def active_constraint() -> Evidence:
     together = parse(f"dp(0.6, 0.05)^2 & dp(0.6, 0.24) & tv({line!r})").total_variation
     return Evidence.of(
         f"In the setting of Figure 4.1 the other two constraints allow a total variation of {without:.6f}, the third {line:.6f}: it "
-        "is active there. It is whenever (1 - δ₂)² ≥ (1 - δ₁)² (1 - tanh(ε₁/2)).",
+        "is active there. It is active whenever (1 - δ₂)² ≥ (1 - δ₁)² (1 - tanh(ε₁/2)).",
         PrintedClaim("total variation allowed without and with the third constraint", without, together, BESIDE),
     )

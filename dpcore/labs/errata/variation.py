@@ -33,7 +33,7 @@ def limit_of_the_integral() -> Evidence:
     losses, _, masses = parse(f"dptv({epsilon!r}, 0, {eta!r})").atoms()
     true = float(losses @ masses)
     return Evidence.of(
-        f"At ε = 1 and η = 0.3 the printed integral is {printed:.4f}; the mean loss of the region is {nearest(true)}, the εη beside it.",
+        f"At ε = 1 and η = 0.3 the printed integral is {printed:.4f}; the mean loss of the region is {nearest(true)}, which is εη.",
         PrintedClaim("kl of (1, 0)-DP with η = 0.3", printed, true),
     )
 
@@ -46,8 +46,8 @@ def leakage() -> Evidence:
     sum_of_largest = 1 + true
     by_80 = 1 - 1 / sum_of_largest
     return Evidence.of(
-        f"At ε = 2 randomized response has total variation {true:.4f}; (80) would give it {by_80:.4f}. The expression in (81), as it "
-        f"stands, is {printed:.4f}.",
+        f"At ε = 2 randomized response has total variation {true:.4f}; (80) would give it {by_80:.4f}. The expression in (81), as "
+        f"printed, is {printed:.4f}.",
         PrintedClaim("total variation of randomized response, ε = 2, by (80)", by_80, true),
         PrintedClaim("total variation allowed at ε = 2, by (81) as it stands", printed, true, BESIDE),
     )
@@ -62,7 +62,7 @@ def area_of_a_step() -> Evidence:
     total = height * math.exp(-epsilon) + true
     check = parse(f"staircase({epsilon!r}, {gamma!r})").total_variation
     return Evidence.of(
-        f"At ε = 1 and γ = 0.25 the printed area is {printed:.4f}, negative; with e^-ε it is {true:.4f}, and both parts add up to "
+        f"At ε = 1 and γ = 0.25 the printed area is negative, {printed:.4f}; with e^-ε it is {true:.4f}, and both parts add up to "
         f"the total variation {check:.4f}.",
         PrintedClaim("area between the staircases on (-γ, γ]", printed, true),
         PrintedClaim("total variation with the printed area", printed + total - true, check),

@@ -90,12 +90,11 @@ class StepsDrawer(TrainingDrawer):
     delta: float = fields.number(1e-5, low=0.0, high=1.0, low_open=True)
     steps: tuple[float, ...] | None = fields.numbers(None)
     mark: int | None = fields.integer(None, low=1)
-    work: float | None = fields.above_zero()
 
     def recipe(self) -> Any:
         """Return the figure of the steps."""
         counts = None if self.steps is None else [int(count) if count == int(count) else count for count in self.steps]
-        rows = call("dpcore.training:gradient_ladder", self.sigma, self.q, self.delta, steps=counts, work=self.work)
+        rows = call("dpcore.training:gradient_ladder", self.sigma, self.q, self.delta, steps=counts)
         return draws("dpcore.charts.amplified:steps_figure", Variable("frame", rows), delta=self.delta, steps=self.mark)
 
 
