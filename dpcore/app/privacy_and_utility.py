@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dpcore.app import forms, privacy_and_utility_data
+from dpcore.app import forms, privacy_and_utility_data, work
 from dpcore.app.settings import Kind, label_of, meant, values_of, written
 from dpcore.core.domains import COUNT
 from dpcore.core.registry import Choice
+from dpcore.core.results import kept_by
 from dpcore.language.numbers import read_value
 from dpcore.specs import Spec, intermediate
 from dpcore.utility import PAIRS, UtilityPair, pair
@@ -84,8 +85,9 @@ class UtilityView:
 
     @cached_property
     def data(self) -> Dataset:
-        """The data, as the recipe of the figures makes them."""
-        data: Dataset = intermediate(self._spec("utility_region"), "data")
+        """The data, as the recipe of the figures makes them; what is read of a visitor's file is kept by the visitor alone."""
+        with kept_by(work.keeper(self.source.store)):
+            data: Dataset = intermediate(self.region_spec(), "data")
         return data
 
     def _spec(self, draw: str, **own: Any) -> Spec:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dpcore.app import privacy_and_utility_data, work
+from dpcore.app import privacy_and_utility, privacy_and_utility_data, work
+from dpcore.core.results import kept_by
+from dpcore.utility import pair
 from tests.app.test_utility import opened, ran
 from tests.app.visits import alts, errors, listing, said
 
@@ -166,3 +168,15 @@ def test_the_code_of_an_upload_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     space: dict[str, Any] = {}
     exec(shown.rsplit("\n", 1)[0], space)  # noqa: S102  the lines the page shows
     assert space["data"].values.tolist() == [51.0, 74.0]
+
+
+def test_data_of_an_upload_are_kept_by_their_own_store_wherever_they_are_asked_for() -> None:
+    """Outside of a wait the library's results go to the cache that all visitors share."""
+    own, before = work.ResultCache(), set(work.cache().kept)
+    fields = {"file": "your.csv", "column": "age", "lower": 0.0, "upper": 100.0}
+    source = privacy_and_utility_data.DataSource(fields, 3, own, {"your.csv": CSV})
+    view = privacy_and_utility.UtilityView(pair("count_laplace"), source, "epsilon", "quantile", 0, 1)
+    with kept_by(work.keeper(work.cache())):
+        assert view.data.values.tolist() == [51.0, 74.0, 100.0]
+    assert set(work.cache().kept) == before
+    assert own.kept

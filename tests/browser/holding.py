@@ -23,7 +23,8 @@ PAGES = {
 _WATCH = """which => {
   const paths = () => {
     const chart = document.querySelectorAll("[data-testid='stVegaLiteChart']")[which];
-    return chart ? [...chart.querySelectorAll("path")].map(path => path.getAttribute("d")).join("|") : "";
+    const places = mark => mark.getAttribute("d") + mark.getAttribute("transform");
+    return chart ? [...chart.querySelectorAll("path, line")].map(places).join("|") : "";
   };
   window.pictures = [];
   window.values = [];
