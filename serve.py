@@ -1,8 +1,7 @@
-"""The app as a server: ``python serve.py``, what ``make app`` and ``dpcore app`` start.
+"""The app's server: ``python serve.py``; ``make app`` and ``dpcore app`` start it.
 
-Streamlit alone sends no security headers, waits for a request as long as it takes, and answers an address that is too long
-with a bare number, or leaves out what follows the question mark without a word. Here such a link leads to its page, which
-says what is wrong with it.
+Streamlit alone sends no security headers, waits for a request without a time limit, and answers an address that is too
+long with a bare status code or silently drops its query. Here such a link leads to its page, which says what is wrong.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Audit: what an attack was measured to do, against what is claimed."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.app import audit, figure, page, work
+from dpcore.app import audit, figure, live, page, work
 from dpcore.app import audit_panels as panels
 from dpcore.core.errors import DpcoreError
 
@@ -23,15 +25,23 @@ if view is None:
 
 store = view.source.store
 work.fresh(work.name_of((view.spec, view.spec.files)))
+
+
+def draw(held: Mapping[str, str]) -> None:
+    """Say whether the claim is contradicted and draw the attack, for the value of a slider that is held."""
+    asked = panels.moved(view, held)
+    with work.progress("Auditing", store=store):
+        panels.say_verdict(asked)
+        figure.draw(figure.figure_of(asked.spec, height=panels.HEIGHT, store=store), "audit_figure")
+
+
+with left:
+    live.follow("audit", panels.SLIDERS, draw)
 try:
-    with left, work.progress("Auditing", store=store):
-        panels.say_verdict(view)
-        picture = figure.figure_of(view.spec, height=panels.HEIGHT, store=store)
-        figure.draw(picture, "audit_figure")
-except DpcoreError as error:
-    figure.trouble(error, "auditing")
+    with work.progress("Auditing", store=store):
+        figure.words(figure.figure_of(view.spec, height=panels.HEIGHT, store=store))
+except DpcoreError:  # it is said where the picture would be
     st.stop()
-figure.words(picture)
 figure.offer(view.spec, key="audit_figure", store=store)
 
 left, right = st.columns([5, 3], gap="large")

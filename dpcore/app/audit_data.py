@@ -9,11 +9,12 @@ import streamlit as st
 
 from dpcore.app import forms, page, uploads, work
 from dpcore.app.figure import plain
-from dpcore.app.inputs import integer_field
+from dpcore.app.inputs import integer_field, round_values, slider_field
 from dpcore.audit.columns import find
 from dpcore.audit.examples import NAME, example
 from dpcore.audit.simulate import attack_on
 from dpcore.core import registry
+from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.files.sheet import DELIMITERS
 from dpcore.mechanisms.base import Mechanism
@@ -34,6 +35,7 @@ SOURCES = (SIMULATED, EXAMPLE, UPLOAD)
 LONGEST = 2000
 MOST_TRIALS = 100_000
 MOST_SEED = 10**9
+TRIALS = round_values(1, 5)
 BY_NAME = "by its usual name"
 FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 
@@ -77,39 +79,29 @@ def ask(name: str, defaults: dict[str, Any], kinds: DeltaGenerator) -> AuditSour
 
 
 def _simulated(defaults: dict[str, Any], kinds: DeltaGenerator) -> AuditSource | None:
-    text = st.text_input(
-        "Mechanism",
-        defaults["audit_mechanism"],
-        key="audit_mechanism",
-        bind="query-params",
-        help="Any expression, such as laplace(2), rr(1, 5) or gaussian(3)^10: the truth, which the audit does not see.",
-    ).strip()
-    region, columns, trouble = _read(text), st.columns(2), st.container()
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    trouble = st.container()
+    with left:
+        text = st.text_input(
+            "Mechanism",
+            defaults["audit_mechanism"],
+            key="audit_mechanism",
+            bind="query-params",
+            help="Any expression, such as laplace(2), rr(1, 5) or gaussian(3)^10: the truth, which the audit does not see.",
+        ).strip()
+    with right:
+        seed = integer_field("Seed", "audit_seed", defaults["audit_seed"], low=0, high=MOST_SEED, trouble=trouble)
+    with trouble:
+        region = _read(text)
     with kinds:
         _pick(region)
-    with columns[0]:
-        trials = integer_field(
-            "Trials on each side",
-            "audit_trials",
-            defaults["audit_trials"],
-            low=1,
-            high=MOST_TRIALS,
-            trouble=trouble,
-            help_text="How many runs with the person in the data, and as many without.",
-        )
-    with columns[1]:
-        seed = integer_field(
-            "Seed",
-            "audit_seed",
-            defaults["audit_seed"],
-            low=0,
-            high=MOST_SEED,
-            trouble=trouble,
-            help_text="Of the random numbers: the same seed, the same trials.",
-        )
+    trials = slider_field(
+        "Trials per side", "audit_trials", defaults["audit_trials"], TRIALS, COUNT.but(high=MOST_TRIALS),
+        help_text="How many runs with the person in the data, and as many without.",
+    )  # fmt: skip
     if region is None or trials is None or seed is None:
         return None
-    return AuditSource({"mechanism": text, "trials": trials, "seed": seed}, work.cache(), truth=region)
+    return AuditSource({"mechanism": text, "trials": int(trials), "seed": seed}, work.cache(), truth=region)
 
 
 def _read(text: str) -> TradeOff | None:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from dpcore.app import audit, audit_data, work
 from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, AuditView, regions
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
-from dpcore.app.inputs import number_field
+from dpcore.app.inputs import DELTAS, slider_field
 from dpcore.charts import theme
 from dpcore.core.domains import CONFIDENCE, DELTA
 from dpcore.core.errors import DomainError, DpcoreError
 
-HEIGHT = 430  # the chart, the verdict and the main fields fit one screen
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SLIDERS = ("audit_trials_slider", "audit_confidence_slider", "audit_delta_slider")
+_CONFIDENCES = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.98", "0.99", "0.995", "0.999", "0.9999")
+HEIGHT = 420  # the chart, the verdict and the main fields fit one screen
 
 
 def ask() -> AuditView | None:
@@ -23,29 +31,29 @@ def ask() -> AuditView | None:
         name = audit_data.choose()
     source = audit_data.ask(name, DEFAULTS, kinds)
     claim = _claim()
-    columns, trouble = st.columns(2), st.container()
-    with columns[0]:
-        confidence = number_field(
-            "Confidence",
-            "audit_confidence",
-            DEFAULTS["audit_confidence"],
-            CONFIDENCE,
-            trouble=trouble,
-            help_text="How often, over many audits, all bounds shall be right. Choose it before looking.",
-        )
-    with columns[1]:
-        delta = number_field(
-            "At δ",
-            "audit_delta",
-            DEFAULTS["audit_delta"],
-            DELTA,
-            trouble=trouble,
-            help_text="The smallest ε not ruled out is stated at this δ; typed as 1e-5.",
-        )
+    confidence = slider_field(
+        "Confidence", "audit_confidence", DEFAULTS["audit_confidence"], _CONFIDENCES, CONFIDENCE,
+        help_text="How often, over many audits, all bounds are to be right. Choose it before looking.",
+    )  # fmt: skip
+    delta = slider_field(
+        "At δ", "audit_delta", DEFAULTS["audit_delta"], DELTAS, DELTA,
+        help_text="The smallest ε not ruled out is stated at this δ.",
+    )  # fmt: skip
     others, smallest, log = _looks()
     if source is None or claim is None or confidence is None or delta is None or others is None:
         return None
     return AuditView(source, claim, others, confidence, delta, smallest, log)
+
+
+def moved(view: AuditView, held: Mapping[str, str]) -> AuditView:
+    """Return the view with the value of a slider that is held."""
+    trials, confidence, delta = (held.get(name) for name in SLIDERS)
+    source = view.source
+    if trials is not None:
+        source = replace(source, fields={**source.fields, "trials": int(float(trials))})
+    return replace(
+        view, source=source, confidence=float(confidence or view.confidence), delta=float(delta or view.delta)
+    )
 
 
 def _claim() -> str | None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.composition import TheoremRegion
 
-REGIONS, LOGLOG, PROFILE = "regions", "log-log", "profile"
+REGIONS, LOGLOG, PROFILE, RATIO = "regions", "log-log", "profile", "ratio"
 AXES = {"f-DP": "fdp", "thesis": "thesis"}
 FILLED, LINES = "filled", "lines"
 DEFAULTS: dict[str, Any] = {
@@ -175,7 +175,7 @@ def options() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picture = st.segmented_control(
             "Picture",
-            (REGIONS, LOGLOG, PROFILE),
+            (REGIONS, LOGLOG, PROFILE, RATIO),
             default=DEFAULTS["view"],
             required=True,
             key="view",
@@ -239,6 +239,8 @@ def spec(query: CompositionQuery, view: Mapping[str, str], titles: Sequence[str]
     }
     if view["picture"] == PROFILE:
         return {"draw": "theorems", **shared}
+    if view["picture"] == RATIO:
+        return {"draw": "theorem_ratio", **shared}
     return {
         "draw": "composition",
         **shared,
@@ -351,6 +353,8 @@ def show_summary(query: CompositionQuery) -> None:
 
 def command(query: CompositionQuery, table: pd.DataFrame) -> str:
     """Return the command that prints all corners of a composition if the table shows only some."""
+    if "note" not in table.columns:  # ratios are never thinned
+        return ""
     for way in results(query):
         own = table[table["theorem"] == way.name]
         if way.region is not None and not way.single and bool(own["note"].str.contains(" corners").any()):

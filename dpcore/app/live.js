@@ -1,7 +1,7 @@
-// Tells Python where a slider stands while it is held; Streamlit itself tells only where it was released.
-// One value at a time is on its way: the newest one is sent when Python has answered the last (`data.seen`).
+// Sends Python the value of a slider during a drag; Streamlit itself sends only the value at its release.
+// Only one value is in flight at a time: the newest one is sent when Python has answered the last one (`data.seen`).
 // A handle on a chart moves its slider: the pointer is projected onto the handle's path, and the slider is moved by a
-// pointer of our own, so that what follows is the same whichever of the two is dragged.
+// synthetic pointer, so dragging either of the two has the same effect.
 const OUR_POINTER = 7331;
 const REACH = { touch: 30, mouse: 16, pen: 16 }; // px around a handle
 
@@ -47,7 +47,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const drag = closest(data.drags, event);
     const thumb = drag && range(drag)?.closest("[data-rac]");
     if (!thumb) return;
-    event.stopPropagation(); // or the chart would move as well
+    event.stopPropagation(); // otherwise the chart would move too
     event.preventDefault();
     live.drag = { ...drag, from: share(drag), last: frame(drag), width: thumb.parentElement.getBoundingClientRect().width };
     thumb.dispatchEvent(pointer("pointerdown", 0));
@@ -56,7 +56,7 @@ export default function ({ data, parentElement, setStateValue }) {
     if (!event.isTrusted) return;
     if (!live.drag) return hover(data.drags, event);
     event.stopPropagation();
-    live.drag.last = frame(live.drag) ?? live.drag.last; // the chart is replaced while it follows
+    live.drag.last = frame(live.drag) ?? live.drag.last; // the chart is replaced during the drag
     const along = nearest(live.drag, live.drag.last, event).share - live.drag.from;
     document.dispatchEvent(pointer("pointermove", along * live.drag.width));
   };
@@ -91,7 +91,7 @@ export default function ({ data, parentElement, setStateValue }) {
 
 const plain = ({ clientX, clientY }) => ({ clientX, clientY });
 
-// What the slider sees: a pointer that has moved by so many pixels.
+// A synthetic pointer event for the slider, moved by so many pixels.
 const pointer = (name, moved) =>
   new PointerEvent(name, {
     bubbles: true,
@@ -105,7 +105,7 @@ const pointer = (name, moved) =>
 
 const range = (drag) => document.querySelector(`.st-key-${drag.slider} input[type=range]`);
 
-// Where the slider stands, from 0 at its start to 1 at its end.
+// The position of the slider, from 0 at its start to 1 at its end.
 const share = (drag) => {
   const input = range(drag);
   return (input.value - input.min) / (input.max - input.min);
@@ -132,7 +132,7 @@ const ends = (svg, axis, whole, size, log) => {
   return (value) => (view(value) - low) / (high - low);
 };
 
-// The first and the last number on an axis with their places in pixels from the corner of the frame.
+// The first and the last number on an axis, with their positions in pixels from the corner of the frame.
 const ticks = (svg, axis) => {
   const parts = (role) => [...svg.querySelectorAll(`[aria-label^="${axis}-axis"] .role-axis-${role}`)];
   const lines = parts("tick line");
@@ -145,13 +145,13 @@ const ticks = (svg, axis) => {
   return read.length > 1 ? [read[0], read.at(-1)] : [];
 };
 
-// A point of the path in pixels; a coordinate that is null is wherever the pointer is: the handle is a line.
+// A point of the path in pixels; a null coordinate follows the pointer, because the handle is a line.
 const place = ([x, y], { box, x: across, y: up }, event) => [
   x === null ? event.clientX : box.left + box.width * across(x),
   y === null ? event.clientY : box.bottom - box.height * up(y),
 ];
 
-// The point of the path that is nearest to the pointer, as a share of the slider.
+// The point of the path nearest to the pointer, as a fraction of the slider.
 const nearest = (drag, where, event) => {
   const points = drag.path.map((point) => place(point, where, event));
   let best = { share: 0, distance: Infinity };
@@ -167,7 +167,7 @@ const nearest = (drag, where, event) => {
   return best;
 };
 
-// How far the pointer is from the handle, which is on its path where the slider stands.
+// The distance from the pointer to the handle, which is on its path at the slider's position.
 const distance = (drag, event) => {
   const where = frame(drag);
   if (!where || !range(drag)) return Infinity;
@@ -181,7 +181,7 @@ const distance = (drag, event) => {
   return Math.hypot(event.clientX - ax - (at - i) * (bx - ax), event.clientY - ay - (at - i) * (by - ay));
 };
 
-// The handle under the pointer, if there is one.
+// The handle under the pointer, if any.
 const closest = (drags, event) => {
   let best = null;
   let least = REACH[event.pointerType] ?? REACH.mouse;

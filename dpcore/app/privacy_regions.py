@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 HEIGHT, LEGEND_ROW = 420, 23  # the chart, its legend and its controls fit one screen
-REGION, PROFILE = "region", "profile δ(ε)"
+REGION, PROFILE, RATIO = "region", "profile δ(ε)", "ratio of δ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ def spec(every: Sequence[RegionLine], view: dict[str, Any], *, selected: str | N
     }
     if view["picture"] == PROFILE:
         return {"draw": "profile", **shared}
+    if view["picture"] == RATIO:
+        return {"draw": "ratio", "regions": shared["regions"], "labels": shared["labels"]}
     return {
         "draw": "regions",
         **shared,

@@ -49,7 +49,7 @@ def view_options() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = st.segmented_control(
             "Picture",
-            [privacy_regions.REGION, privacy_regions.PROFILE],
+            [privacy_regions.REGION, privacy_regions.PROFILE, privacy_regions.RATIO],
             default=privacy_regions.REGION,
             required=True,
             key="picture",

@@ -1,4 +1,4 @@
-"""The lab of noise before or after the query: who wins depends on the query, and the median was decided the wrong way."""
+"""The lab of noise before or after the query: which one wins depends on the query, and the source got the median wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RECORDS: Final = Parameter("n", "integer", low=10, high=10**6, label="n", meanin
 @enter
 @dataclass(frozen=True)
 class BeforeOrAfter(Lab):
-    """Noise on the records beside noise on the answer, at the same epsilon."""
+    """Noise on the records and noise on the answer, at the same epsilon."""
 
     name = "before_or_after"
     title = "Noise before or after the query"
@@ -72,7 +72,7 @@ class BeforeOrAfter(Lab):
                 both.printed_median_sensitivity(),
                 self.high,
                 "false",
-                "The code compares the medians of 0..109 and 1..110; one record can move the median over the whole range.",
+                "The code compares the medians of 0..109 and 1..110; one record can move the median across the whole range.",
                 row="sensitivity-of-the-median",
                 fixed=True,
             ),
@@ -91,7 +91,7 @@ class BeforeOrAfter(Lab):
                 "much lower data utility than with noise after",
                 size,
                 "false",
-                "Smaller than with noise after: noise on 659 records averages out in their median.",
+                "Smaller than with noise after: the noise on 659 records averages out in their median.",
                 kind="simulation",
                 error=size_error,
                 row="before-and-after",
@@ -102,7 +102,7 @@ class BeforeOrAfter(Lab):
                 0.0,
                 float(off.mean()),
                 "false",
-                "Much noise pulls the median of skewed records towards their mean; large-n value "
+                "A lot of noise pulls the median of skewed records towards their mean; the value for large n is "
                 f"{nearest(both.median_before_limit(x, self.high / self.epsilon)[0] - float(np.median(x)), 3)}.",
                 kind="simulation",
                 error=standard_error(off),
@@ -130,12 +130,12 @@ class BeforeOrAfter(Lab):
                 "no real solution" if root is None else root,
                 both.equal_epsilon_variance(e, self.high, n, float(x.var(ddof=1))),
                 "false",
-                "The printed equation has no real solution once A < B (evenly spread records at ε = 1: n of about 160).",
+                "The printed equation has no real solution once A < B (evenly spread records at ε = 1: from about n = 160).",
                 row="error-of-the-noisy-variance",
             ),
             LabCheck(
                 "Section 5.6, variance",
-                "growth of that ε when n grows 100 times, from n = 10 000",
+                "growth of that ε when n grows 100-fold, from n = 10 000",
                 100.0,
                 both.equal_epsilon_variance(1.0, 1.0, 10**6, 1 / 12)
                 / both.equal_epsilon_variance(1.0, 1.0, 10**4, 1 / 12),
@@ -178,7 +178,7 @@ class BeforeOrAfter(Lab):
             math.sqrt(self.n * self.epsilon),
             both.equal_epsilon_mean(self.epsilon, self.n),
             "reading",
-            "√n ε; in the converted text the root reaches over both, which makes no difference at ε = 1.",
+            "√n ε; in the converted text the root covers both, which makes no difference at ε = 1.",
             row="root-of-n",
         )
 

@@ -43,13 +43,13 @@ SHARE: Final = Parameter(
 )
 _WIDE, _BETA = 10.0, 0.9  # where the δ of Theorem 5.4.3 is too small
 _CLAIM = "an improvement in terms of data utility for the median query, at the price of a bias"
-_NOISE = "Bars reach two standard errors to both sides; the noise variance is added exactly, not drawn."
+_NOISE = "Bars extend two standard errors in both directions; the noise variance is added exactly, not simulated."
 
 
 @enter
 @dataclass(frozen=True)
 class Blocking(Lab):
-    """Block-DP I (blocks by value) beside Block-DP II (blocks by index), for the median."""
+    """Block-DP I (blocks by value) and Block-DP II (blocks by index), for the median."""
 
     name = "blocking"
     title = "Averaging over blocks"
@@ -81,7 +81,7 @@ class Blocking(Lab):
         return min(self.share * math.log(2), 1.0) * self.high
 
     def skewed(self, rng: Generator, shape: tuple[int, int]) -> FloatArray:
-        """Return exponential records, what is above Λ moved to Λ."""
+        """Return exponential records, clipped at Λ."""
         return np.minimum(rng.exponential(self.share * self.high, shape), self.high)
 
     def summaries(self, rng: Generator) -> dict[int, tuple[BlockErrors, BlockErrors]]:
@@ -106,7 +106,7 @@ class Blocking(Lab):
                 _CLAIM,
                 one.centre,
                 "false",
-                "Equally wide blocks get equal weights, however few records they hold; empty ones answer their middle.",
+                "Blocks of equal width get equal weights, however few records they hold; empty blocks answer their middle.",
                 kind="simulation",
                 error=one.centre_error,
                 row="mean-of-block-medians",
@@ -117,7 +117,7 @@ class Blocking(Lab):
                 _CLAIM,
                 blocking.reach(self.high, 10),
                 "false",
-                "A median lies in its block, half a width from the block's middle at most; the middles average to Λ/2.",
+                "A median lies in its block, at most half a width from the block's middle; the middles average to Λ/2.",
                 row="mean-of-block-medians",
             ),
             *_table_checks(),
@@ -144,8 +144,8 @@ class Blocking(Lab):
                 e,
                 float(halves.epsilon(0.0)),
                 "holds",
-                "A median that answers the middle of two middle records moves by half the width when a record comes or "
-                "goes, so medians are saved; the doubled noise of R Code A.0.2 is not needed for them.",
+                "A median that answers the middle of two middle records moves by half the width when a record is added or "
+                "removed, so medians are safe; they do not need the doubled noise of R Code A.0.2.",
             ),
             LabCheck(
                 "Theorem 5.4.3",
@@ -211,8 +211,8 @@ class Blocking(Lab):
         last = M_VALUES[-1]
         return Plot(
             "Mean squared error of the median by blocks",
-            f"With {last} blocks the method by value has the error {nearest(one[-1], 3)} on uniform data, by index {nearest(two[-1], 3)}; "
-            f"on skewed data of median {nearest(self.median, 3)} it has {nearest(errors[last][0].mse, 4)}, by index {nearest(errors[last][1].mse, 3)}.",
+            f"With {last} blocks the method by value has error {nearest(one[-1], 3)} on uniform data, by index {nearest(two[-1], 3)}; "
+            f"on skewed data with median {nearest(self.median, 3)} it has {nearest(errors[last][0].mse, 4)}, by index {nearest(errors[last][1].mse, 3)}.",
             together(*parts),
             "number of blocks m",
             "mean squared error",
@@ -220,7 +220,7 @@ class Blocking(Lab):
             reference={"no blocks": 2 * (self.high / self.epsilon) ** 2},
             notes=(
                 _NOISE,
-                f"Skewed: exponential of mean {nearest(self.share * self.high)}, cut at {nearest(self.high)}.",
+                f"Skewed: exponential with mean {nearest(self.share * self.high)}, truncated at {nearest(self.high)}.",
             ),
         )
 
@@ -252,7 +252,7 @@ class Blocking(Lab):
         return Plot(
             "Table 5.2: uniform data on [0, 100], n = 1000, ε = 1",
             f"All eight printed errors lie within {outward(far, 2)} standard errors of the exact ones: the table is "
-            "right, for data whose median is the middle of the range.",
+            "right for data with a median in the middle of the range.",
             together(
                 series("by value, exact", m_values, one),
                 series("by index, exact", m_values, two),

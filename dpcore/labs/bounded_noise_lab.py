@@ -1,4 +1,4 @@
-"""The lab of noise cut to an interval: the scale that looks right leaks, and the right one solves an equation."""
+"""The lab of noise restricted to an interval: the scale that looks right leaks, and the right one solves an equation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 MOVE = SENSITIVITY.but(low=1e-3, high=1e4, low_open=False)
-SPARE = DELTA.but(high=0.5, meaning="by how much probabilities may exceed the factor; 0 asks for pure privacy")
+SPARE = DELTA.but(high=0.5, meaning="how much probabilities may exceed the factor; 0 means pure DP")
 START, END = LOWER.but(low=-1e4, high=1e4), UPPER.but(low=-1e4, high=1e4)
 _GRID = 81
 
@@ -112,7 +112,7 @@ class BoundedNoise(Lab):
                 cut.printed_norm(self.upper - move, self.right, bounds),
                 cut.norm(self.upper - move, self.right, bounds),
                 "reading",
-                "exp(-(u-q))/b has to be exp(-(u-q)/b): a bracket stands one place too early.",
+                "exp(-(u-q))/b must be exp(-(u-q)/b): a bracket closes one place too early.",
                 row="bounded-normaliser",
             ),
         ]
@@ -129,7 +129,7 @@ class BoundedNoise(Lab):
                 self.delta,
                 float(region.delta(self.epsilon)),
                 "loose",
-                "The theorem holds, over every pair of answers in the interval; its δ is far from tight.",
+                "The theorem holds for every pair of answers in the interval; its δ is far from tight.",
                 kind="upper",
             ),
             LabCheck(
@@ -138,7 +138,7 @@ class BoundedNoise(Lab):
                 scale,
                 cut.exact_scale(self.epsilon, self.sensitivity, self.bounds, self.delta, 1e-6),
                 "loose",
-                "The least scale whose region over the worst pair keeps δ.",
+                "The smallest scale that keeps δ for the worst pair.",
                 kind="upper",
             ),
         ]
@@ -204,7 +204,7 @@ class BoundedNoise(Lab):
                 least.append(cut.exact_scale(e, move, bounds, self.delta, 1e-4) / move)
             parts.append(series(f"cut, δ = {nearest(self.delta)}, least scale", few, least, kind="upper"))
         takeaway = (
-            f"At ε = {nearest(self.epsilon)} pure privacy needs the scale {outward(self.right, 6)}, "
+            f"At ε = {nearest(self.epsilon)} pure DP needs the scale {outward(self.right, 6)}, "
             f"{outward(self.right / self.naive, 4)} times that of uncut noise."
         )
         return Plot("Scales in units of the sensitivity", takeaway, together(*parts), "ε",
@@ -282,6 +282,6 @@ def _examples() -> list[LabCheck]:
             "noise on [-10, 100]",
             cut.bias(10.0, scale, ages),
             "holds",
-            f"Support of the noise [-10, 100] as printed; the right scale is {nearest(scale)}, and releases lean to the middle.",
+            f"Support of the noise [-10, 100] as printed; the right scale is {nearest(scale)}, and releases are biased towards the middle.",
         ),
     ]

@@ -78,8 +78,8 @@ class CompositionExamples(Lab):
                 rules.parts_epsilon((e, e)),
                 float(two.epsilon(0.0)),
                 "loose",
-                "True for parts fixed beforehand, which the proof takes for granted. By value the record leaves one part and "
-                "enters another, both counts move and their losses add.",
+                "True for parts fixed beforehand, which the proof assumes. With parts by value, the record leaves one part and "
+                "enters another; both counts move and their losses add up.",
                 row="parts-by-value",
             ),
             LabCheck(
@@ -111,7 +111,7 @@ class CompositionExamples(Lab):
                      "The printed line touches the region of the worst mechanism at k ε."),
             LabCheck("Lemma 4.5.12", f"δ at ε = {nearest(k * e)}, {at}, normal noise", rules.group_delta(e, d, k),
                      float(regions["normal noise"].delta(k * e)), "loose",
-                     "The noise of least variance for one person; the group moves the answer k times as far."),
+                     "The noise with the smallest variance for one person; the group moves the answer k times as far."),
             LabCheck("Lemma 4.5.12", f"advantage against {at}", regions["printed statement"].total_variation,
                      regions["worst mechanism"].total_variation, "loose",
                      "The whole region of the chain is smaller than its one line at k ε."),
@@ -125,7 +125,7 @@ class CompositionExamples(Lab):
             LabCheck("Lemma 4.5.13", f"largest loss of {k} answers, ε = {nearest(e)} each", rules.sequence_epsilon(e, k),
                      float((DP(e) ** k).epsilon(0.0)), "holds", "Losses add."),
         ]  # fmt: skip
-        why = "The sum is needed only for δ = 0; at this δ the product is cheaper, the more so the more answers."
+        why = "The sum is needed only for δ = 0; at this δ the product is cheaper, and more so for more answers."
         for count in sorted({k, _MANY}):
             for name, region in (("worst mechanism", DP(e) ** count), ("Laplace noise", Laplace(e) ** count)):
                 what = f"ε of {count} answers at δ = {nearest(d)}, {name}, ε = {nearest(e)} each"
@@ -231,7 +231,7 @@ class CompositionExamples(Lab):
         noise = Gaussian(1.0 / self.epsilon)
         regions = {"Laplace answer": Laplace(self.epsilon), "after dependent noise": noise}
         takeaway = (
-            f"Noise that undoes the first one is no post-processing: a Laplace answer of ε = {nearest(self.epsilon)} becomes a "
+            f"Noise that undoes the first one is not post-processing: a Laplace answer with ε = {nearest(self.epsilon)} becomes a "
             f"normal one with δ = {nearest(float(noise.delta(self.epsilon)), 4)} at that ε (exact)."
         )
         notes = (

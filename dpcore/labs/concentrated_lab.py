@@ -83,7 +83,7 @@ class ConcentratedPrivacy(Lab):
                 con.printed_variance(e, d, s),
                 right,
                 "false",
-                "The quadratic equation was solved with ε in place of ε/2: the printed variance gives ε/2.",
+                "The quadratic equation was solved with ε instead of ε/2: the printed variance gives ε/2.",
                 row="variance-by-concentration",
             ),
             LabCheck(
@@ -92,7 +92,7 @@ class ConcentratedPrivacy(Lab):
                 con.printed_variance(e, d, s) / classical,
                 right / classical,
                 "false" if smaller else "loose",
-                f"Below 1 exactly for ε < {cross:.6f} at this δ; printed as above 1 always.",
+                f"Below 1 if and only if ε < {cross:.6f} at this δ; the source says it is always above 1.",
                 row="concentration-wins",
             ),
             LabCheck(
@@ -135,7 +135,7 @@ class ConcentratedPrivacy(Lab):
                 "nothing about several answers",
                 total.zcdp,
                 "loose",
-                f"Adding the ε gives {nearest(total.basic)}; ρ adds up too, which the source does not say.",
+                f"Adding the ε gives {nearest(total.basic)}; ρ also adds up, which the source does not say.",
                 kind="upper",
             ),
             LabCheck(
@@ -178,11 +178,11 @@ class ConcentratedPrivacy(Lab):
         parts.append(series("equal", [cross], [1.0], mark="point"))
         here = con.zcdp_variance(self.epsilon, d) / con.classical_variance(self.epsilon, d)
         takeaway = (
-            f"Solved rightly, concentrated privacy needs {nearest(here, 4)} times the classical variance at ε "
+            f"Solved correctly, concentrated privacy needs {nearest(here, 4)} times the classical variance at ε "
             f"{nearest(self.epsilon)}, not {nearest(con.printed_variance(self.epsilon, d) / con.classical_variance(self.epsilon, d), 4)}; "
             f"it needs less than the classical theorem below ε = {cross:.6f} (exact, δ = {nearest(d)})."
         )
-        notes = ("All variances are divided by the classical one, which is proved for ε below 1 only.",)
+        notes = ("All variances are divided by the classical one, which is proven only for ε below 1.",)
         return Plot("How much normal noise?", takeaway, together(*parts), "ε",
                     "Variance / classical variance", log_x=True, reference={"classical": 1.0}, notes=notes)  # fmt: skip
 
@@ -216,7 +216,7 @@ class ConcentratedPrivacy(Lab):
             series("claimed", epsilons, np.full(epsilons.size, self.delta), kind="printed"),
         )
         above = epsilons[true > self.delta]
-        tail = f"from ε = {outward(above[0], 3)} on it is above the claim" if above.size else "it stays below the claim"
+        tail = f"from ε = {outward(above[0], 3)} it is above the claim" if above.size else "it stays below the claim"
         takeaway = (
             f"At ε = {nearest(self.epsilon)} classical noise for δ = {nearest(self.delta)} has the true δ "
             f"{nearest(float(GaussianClassic(self.epsilon, self.delta).delta(self.epsilon)), 4)} (exact); {tail}."
@@ -269,10 +269,10 @@ def _lemmas() -> list[LabCheck]:
         LabCheck("Lemma 5.8.4", "ρ of every 1-DP mechanism", 0.5, pure, "loose",
                  "ε tanh(ε/2), attained by randomized response."),
         LabCheck("Lemma 5.8.5", f"ε at δ = 1e-5 of ρ = {nearest(rho)}, the ρ printed for ε = 1", 1.0, con.zcdp_epsilon(rho, 1e-5),
-                 "holds", "The conversion and its inverse are right; conversions by all orders give a little more.",
+                 "holds", "The conversion and its inverse are right; using all orders gains a little more.",
                  kind="upper"),
         LabCheck("Theorem 5.8.6", "ρ of normal noise, sensitivity 1, σ = 2", 0.125, _gaussian_rho(2.0), "holds",
-                 "Signs in the middle of the printed proof are misprinted, its result is right."),
+                 "Signs in the middle of the printed proof are wrong, but its result is right."),
         LabCheck("Theorem 5.8.6, proof", "exponent for order 2, means 1 and 0, σ = 1", con.printed_exponent(2.0, 1.0, 0.0),
                  2.0 * _gaussian_rho(1.0), "misprint", "Three signs; the next line of the proof is right.",
                  row="signs-of-a-square"),

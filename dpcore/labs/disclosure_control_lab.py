@@ -55,7 +55,7 @@ class DisclosureControl(Lab):
     replications: int = _DRAWS.field(500)
 
     def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
-        """Return the tables and statements of Chapter 3 beside what is true."""
+        """Return the tables and statements of Chapter 3 with the true values."""
         data = noise.ages(self.sample)
         return (*self._tables(), *self._utility(data, rng), *self._groups(data), self._swapped())
 
@@ -115,12 +115,12 @@ class DisclosureControl(Lab):
         rows = [
             LabCheck(
                 "Table 3.4",
-                "printed biases apart, in standard errors of their difference",
+                "difference of the printed biases, in standard errors",
                 "k-noise reduces the bias",
                 apart,
                 "loose",
                 "Neither differs from 0 by one standard error, so the table cannot show it; given the ages k-noise has bias 0 "
-                f"and k-PRAM {noise.k_pram_moments(data, self.width).bias:.3f}, how far they lie from the middles of their bins.",
+                f"and k-PRAM {noise.k_pram_moments(data, self.width).bias:.3f}, which is how far they lie from the middles of their bins.",
                 kind="approximate",
                 row="bias-of-two-methods",
                 fixed=True,
@@ -173,7 +173,7 @@ class DisclosureControl(Lab):
                 noise.PRINTED_GROUP,
                 float(around.mean()),
                 "holds",
-                "Exact for the made-up ages, which share the bin counts and the least age of the source's.",
+                "Exact for the made-up ages, which have the bin counts and the smallest age of the source.",
                 kind="approximate",
                 fixed=True,
             ),
@@ -186,11 +186,11 @@ class DisclosureControl(Lab):
         swapped = round(500.0 * float(channel.matrix[0, 1]), 9)  # 1 - 0.8 is a hair below 0.2
         return LabCheck(
             "Example 3.2.1",
-            f"of 500 answers, swapped on average when kept with probability {nearest(self.keep)}",
+            f"expected swaps among 500 answers that stay with probability {nearest(self.keep)}",
             100.0,
             swapped,
             "holds",
-            f"It is randomized response, so it does have a local guarantee the source does not state: {loss}.",
+            f"This is randomized response, so it has a local guarantee that the source does not state: {loss}.",
             fixed=True,
         )
 

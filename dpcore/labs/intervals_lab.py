@@ -1,4 +1,4 @@
-"""The lab of private confidence intervals: who counts the privacy noise, and who counts it twice."""
+"""The lab of private confidence intervals: the privacy noise must be counted, and counted only once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 LOSS: Final = LAB_EPSILON.but(
-    meaning="bound on the privacy loss of the noisy mean; the classical noise is proved for ε < 1, beyond it see its true δ",
+    meaning="bound on the privacy loss of the noisy mean; the classical noise is proven for ε < 1, above that see its true δ",
 )
 VARIANCE_LOSS: Final = LOSS.but(
     name="variance_epsilon", label="ε₁", meaning="bound on the privacy loss of the noisy variance"
@@ -71,7 +71,7 @@ class Intervals(Lab):
 
     @property
     def region(self) -> TradeOff:
-        """The exact region of both releases; all records 0 and one moved to Λ move both answers by all they can."""
+        """The exact region of both releases; moving one of n zeros to Λ moves both answers as far as possible."""
         return GaussianClassic(self.epsilon, self.delta) * Laplace(self.variance_epsilon)
 
     @property
@@ -114,7 +114,7 @@ class Intervals(Lab):
                 "with the noise term c²Λ/(εn)",
                 shares.display,
                 "false",
-                "A square is lost: too wide where Λ < εn, too narrow where Λ > εn; so it depends on the unit of the data.",
+                "A square is lost: too wide if Λ < εn, too narrow if Λ > εn, so it depends on the unit of the data.",
                 row="width-of-the-interval",
             ),
             coverage(
@@ -122,7 +122,7 @@ class Intervals(Lab):
                 "if the noise is ignored",
                 shares.naive,
                 "holds",
-                f"The noisy mean has the variance σ²/n + σ_Z²: the interval of the clean mean misses the level {nearest(self.level)}.",
+                f"The noisy mean has variance σ²/n + σ_Z²: the interval of the clean mean misses the level {nearest(self.level)}.",
                 "the noise has to be counted",
             ),
             coverage(
@@ -151,7 +151,7 @@ class Intervals(Lab):
                 intervals.printed_half_width(self.level, self.variance, self.n, self.epsilon, self.delta, self.high),
                 intervals.half_width(self.level, self.variance, self.n, classic),
                 "false",
-                "c²Λ²/(ε²n²) in place of c²Λ/(εn), which also depends on the unit of the data.",
+                "c²Λ²/(ε²n²) instead of c²Λ/(εn), which also depends on the unit of the data.",
                 row="width-of-the-interval",
             ),
             LabCheck(
@@ -186,7 +186,7 @@ class Intervals(Lab):
                 "does not converge to the population variance",
                 intervals.before_variance(self.variance, self.high, self.epsilon) / self.variance,
                 "holds",
-                "Noise on every record stays in the variance however large n is.",
+                "Noise on every record stays in the variance, however large n is.",
             ),
         )
 

@@ -152,7 +152,7 @@ class MixedNoise(Lab):
             f"Normal noise needs less variance than Laplace noise exactly for δ above {nearest(true)}; at δ "
             f"{nearest(self.delta)} take {best.noise} noise of variance {outward(best.variance, 5)}."
         )
-        notes = ("The classical variance is proved for ε below 1 only.",)
+        notes = ("The classical variance is proven only for ε below 1.",)
         return Plot("The switch on δ", takeaway, frame, "δ", "Variance of the noise",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
@@ -165,9 +165,9 @@ class MixedNoise(Lab):
         )
         takeaway = (
             f"Where Lemma 5.3.3 promises δ = {nearest(self.delta)} the true δ goes up to {nearest(max(true), 4)} (exact), for small "
-            "noise: its bound forgets that a normal tail is measured in standard deviations."
+            "noise: its bound ignores that a normal tail is measured in standard deviations."
         )
-        notes = ("Taken at the largest sensitivity that the lemma allows.", "Values below 1e-12 are drawn at 1e-12.")
+        notes = ("At the largest sensitivity that the lemma allows.", "Values below 1e-12 are drawn at 1e-12.")
         return Plot("The lemma behind the threshold", takeaway, frame, "Standard deviation of the noise", "δ",
                     log_x=True, log_y=True, notes=notes)  # fmt: skip
 
@@ -198,7 +198,7 @@ class MixedNoise(Lab):
         share = trials.normal_share(data.sensitivity, self.epsilon, deltas[0])
         band = mix.chance_band(self.replications)
         notes = (
-            "Bars hold 95 of 100 experiments; all of them add fresh noise to the same data sets.",
+            "Bars contain 95 of 100 experiments; each experiment adds fresh noise to the same data sets.",
             f"With equal sensitivities the ratio of two Laplace sums would lie in [{band[0]:.3f}, {band[1]:.3f}].",
             f"At δ = 1/n the normal branch is taken for {share:.1%} of the data sets (simulation).",
             "Local sensitivity: none of the mechanisms is private here.",
@@ -218,7 +218,7 @@ class MixedNoise(Lab):
             f"The middle half of the errors is {nearest(width['Laplace'], 3)} wide with Laplace, {nearest(width['mixed'], 3)} with mixed and "
             f"{nearest(width['normal'], 3)} with classical normal noise (simulation, {self.replications} data sets)."
         )
-        notes = ("Points are medians; bars hold the middle half and 90 of 100 errors.",
+        notes = ("Points are medians; bars contain the middle 50 % and 90 % of the errors.",
                  "Local sensitivity: none of the mechanisms is private here.")  # fmt: skip
         return Plot(f"Errors of the noisy {self.query} (Figures 5.7 to 5.13)", takeaway, together(*parts),
                     "Mechanism", "Noisy answer minus answer", notes=notes)  # fmt: skip
@@ -246,8 +246,8 @@ def _table(cells: tuple[checked.Cell, ...]) -> Plot:
         "further than that from what 99 % intervals give, which the table says it shows (simulation)."
     )
     notes = (
-        "Across: the simulated percentage of noisy means inside; up: the printed one with 2 standard errors of its runs.",
-        "The outliers: exponential data of rate 10 with normal noise at n^-2 fit 99 %, Pareto data of shape 2 with mixed noise neither.",
+        "Horizontal: the simulated percentage of noisy means inside. Vertical: the printed one with 2 standard errors of its runs.",
+        "The outliers: exponential data with rate 10 and normal noise at n^-2 fit 99 %; Pareto data with shape 2 and mixed noise fit neither.",
     )
     return Plot("Table 5.1 again", takeaway, together(*parts), "Simulated percentage", "Printed percentage",
                 notes=notes)  # fmt: skip

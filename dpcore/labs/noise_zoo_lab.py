@@ -1,4 +1,4 @@
-"""The lab of the noises: two noises are safer than one, whatever the largest loss says."""
+"""The noise lab: two noises are safer than one, even if the largest loss stays the same."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class NoiseZoo(Lab):
                 _NO_BETTER,
                 two.total_variation,
                 "false",
-                f"Extra noise is said to improve nothing; one Laplace noise alone gives {nearest(one.total_variation)}.",
+                f"The source says that extra noise improves nothing; one Laplace noise alone gives {nearest(one.total_variation)}.",
                 row="more-noise-helps",
             ),
         ]

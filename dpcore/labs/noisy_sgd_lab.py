@@ -1,4 +1,4 @@
-"""The lab of noisy gradient descent: privacy schedule, error terms and the price of making them vanish."""
+"""The lab of noisy gradient descent: the privacy schedule, the error terms, and the cost of making them vanish."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class NoisySgd(Lab):
         return Schedule(self.steps, self.rho, self.kappa, self.rate, self.epsilon, self.problem.sensitivity)
 
     def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
-        """Return the statements of Chapter 7 beside what is true."""
+        """Return the statements of Chapter 7 with the true values."""
         return (*self._privacy(), *self._rates(), *self._gradients(), self._run(rng))
 
     def _privacy(self) -> list[LabCheck]:
@@ -85,11 +85,11 @@ class NoisySgd(Lab):
         return [
             LabCheck(
                 "Theorem 7.6.1 with Theorem 7.7.1",
-                f"loss of seeing the average of {self.steps} iterates",
+                f"loss of releasing the average of {self.steps} iterates",
                 last,
                 plan.joint,
                 "loose",
-                "The promise is for the last iterate alone; the average needs all, and their losses D/γ add up to at most this.",
+                "The promise covers only the last iterate; the average needs all of them, and their losses D/γ add up to at most this.",
                 kind="upper",
             ),
             LabCheck(
@@ -98,7 +98,7 @@ class NoisySgd(Lab):
                 last,
                 plan.sampled(self.records),
                 "loose",
-                "The proof ignores that a record is used in few steps, and that nobody sees in which.",
+                "The proof ignores that a record is used in few steps, and that nobody sees which.",
                 kind="upper",
             ),
             LabCheck(
@@ -163,7 +163,7 @@ class NoisySgd(Lab):
                 "the length of the mean gradient, so 0",
                 float(np.linalg.norm(rows, axis=1).mean()),
                 "false",
-                "The mean of lengths is at least the length of the mean, with equality only if all point the same way.",
+                "The mean of the lengths is at least the length of the mean, with equality only if all gradients point the same way.",
                 row="norm-of-a-mean",
             )
         ]

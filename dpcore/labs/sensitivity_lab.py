@@ -27,7 +27,7 @@ POPULATION: Final = Choice(
     "text",
     choices=("uniform", "exponential"),
     label="population",
-    meaning="uniform on [0, 1], or exponential of mean 1/4, what is above 1 moved to 1",
+    meaning="uniform on [0, 1], or exponential with mean 1/4, clipped at 1",
 )
 BESIDE: Final = Parameter(
     "beside", "integer", low=1, high=1000, label="records beside", meaning="records on each side of the median"
@@ -68,7 +68,7 @@ class Sensitivity(Lab):
 
     @property
     def n(self) -> int:
-        """Number of records: an odd one, so that there is one median."""
+        """Number of records: odd, so that the median is unique."""
         return 2 * self.beside + 1
 
     def draw(self, rng: Generator) -> FloatArray:
@@ -93,7 +93,7 @@ class Sensitivity(Lab):
                 weighted.printed_variance(e, b, r),
                 weighted.variance(e, b, r),
                 "false",
-                "Laplace(1) has the variance 2, which was taken as 1; at b = 1 it is 4 times the Laplace mechanism's.",
+                "Laplace(1) has variance 2, but the source uses 1; at b = 1 the variance is 4 times that of the Laplace mechanism.",
                 row="variance-of-candidate-1",
             ),
             LabCheck(
@@ -135,7 +135,7 @@ class Sensitivity(Lab):
             smooth.printed_laplace_delta(self.epsilon, self.delta),
             smooth.laplace_worst_delta(self.epsilon, beta),
             "loose",
-            "Full ratio of the scales and full move of the answer, wider noise on the data.",
+            "The full ratio of the scales and the full move of the answer, with the wider noise on the data.",
         )
 
     def pictures(self, rng: Generator) -> Makers:

@@ -32,7 +32,7 @@ _CROWD = 100
 @enter
 @dataclass(frozen=True)
 class TimeSeries(Lab):
-    """Two noisy means of a two-record autoregression, every attack with every knowledge."""
+    """Two noisy means of a two-record autoregression, with every attack and every kind of prior knowledge."""
 
     name = "time_series"
     title = "Leakage in time series"
@@ -72,7 +72,7 @@ class TimeSeries(Lab):
         return self.epsilon_1, self.epsilon_2
 
     def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
-        """Return the theorems of Chapter 6 beside the corrected and the exact numbers."""
+        """Return the theorems of Chapter 6 with the corrected and the exact numbers."""
         _ = rng  # nothing here is simulated
         model = self.model
         rows = [self._text(), *self._first(model), *self._crowd()]
@@ -111,7 +111,7 @@ class TimeSeries(Lab):
                 model.innovation / model.n,
                 model.innovation / model.n**2,
                 "false",
-                "The mean divides by n, its variance by n²; the sum over all covariances is already there.",
+                "The mean divides by n, so its variance divides by n²; the sum over all covariances is already there.",
                 row="variance-of-a-mean",
             ),
             LabCheck(
@@ -120,7 +120,7 @@ class TimeSeries(Lab):
                 printed,
                 epsilon,
                 "loose",
-                f"The printed one rests on (6.3); for two records it is still above the exact ε, {nearest(exact, 4)}.",
+                f"The printed value uses (6.3); for two records it is still above the exact ε, {nearest(exact, 4)}.",
                 kind=kind,
             ),
             LabCheck(
@@ -145,7 +145,7 @@ class TimeSeries(Lab):
                 small,
                 true,
                 "false" if true > small else "loose",
-                "Every record follows its own past, A = I; the slip of n against n² now shows.",
+                "Every record follows its own past, A = I; here the slip of n instead of n² matters.",
                 kind="lower",
                 row="variance-of-a-mean",
             )
@@ -174,7 +174,7 @@ class TimeSeries(Lab):
                 printed,
                 tight,
                 "loose",
-                "The innovation is not independent of the later value: what is learnt depends on the prior of time 1.",
+                "The innovation is not independent of the later value: what an attacker learns depends on the prior at time 1.",
                 kind=views.bound_kind([tight], [model.region("A2", "N1", 1.0).epsilon(delta)]),
                 row="dependent-noise",
             ),
@@ -204,7 +204,7 @@ class TimeSeries(Lab):
                 0.7,
                 curves["figure_6_3"],
                 "misprint",
-                f"0.7 is that of Figure 6.2, whose curve ends at {nearest(curves['figure_6_2'], 4)}.",
+                f"0.7 belongs to Figure 6.2; its curve ends at {nearest(curves['figure_6_2'], 4)}.",
                 row="copied-minimum",
                 fixed=True,
             ),
@@ -233,7 +233,7 @@ class TimeSeries(Lab):
                 "Theorem 6.3.8",
                 "reading",
                 all_records,
-                "The proof has n times ε1, the statement as it stands only ε1; for two records its δ is large enough all the same.",
+                "The proof has n times ε1, but the printed statement only ε1; for two records its δ is still large enough.",
             ),
         ):
             claim = model.printed(attack, "N3")
@@ -272,7 +272,7 @@ class TimeSeries(Lab):
                 max(one, two),
                 max(float(Laplace(loss).epsilon(0.0)) for loss in self._epsilon),
                 "holds",
-                "Only the release of that time moves, so its own loss is all there is.",
+                "Only the release at that time moves, so its own loss is the total.",
             ),
         ]
 

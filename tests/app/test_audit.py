@@ -91,7 +91,7 @@ def test_fields_change_what_is_shown() -> None:
         ("audit_mechanism", "x" * 3000, "at most 2000 characters"),
         ("audit_claim", "dp(", "expression ends"),
         ("audit_claim", "<script>alert(1)</script>", "Unexpected '<'"),
-        ("audit_trials", "0", "Trials on each side must be an integer in [1, 100000]"),
+        ("audit_trials", "0", "Trials per side must be an integer in [1, 100000]"),
         ("audit_seed", "abc", "Seed must be an integer"),
         ("audit_confidence", "1", "Confidence must be a number in [0.5, 0.999999], got '1'"),
         ("audit_delta", "-1", "At δ must be a number in [0, 1]"),

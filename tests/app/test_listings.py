@@ -88,3 +88,19 @@ def test_the_listings_of_a_page_make_its_figures(file: str) -> None:
 def test_the_listings_of_an_example_make_its_figures(preset: Preset) -> None:
     app = page_of(preset).opened(**preset.state)
     assert check(app) == len(alts(app))
+
+
+@pytest.mark.parametrize(
+    ("page", "state"),
+    [
+        (Page("pages/2_Composition.py", "Composition"), {"view": "ratio"}),
+        (
+            Page("pages/1_Privacy_regions.py", "Privacy regions"),
+            {"picture": "ratio of δ", "regions": "gdp(1);laplace(1)"},
+        ),
+    ],
+)
+def test_the_listing_of_a_ratio_makes_it(page: Page, state: dict[str, str]) -> None:
+    app = page.opened(**state)
+    assert "times that of" in alts(app)[0]
+    assert check(app) == len(alts(app))

@@ -14,6 +14,7 @@ PAGES = {
     "Mechanisms": ("Mechanisms", "noise_laplace_epsilon_slide", 0),
     "Privacy and utility": ("Privacy_and_utility", "utility_histogram_laplace_epsilon_slide", 0),
     "Ledger": ("Ledger", "ledger_delta_slider", 0),
+    "Audit": ("Audit", "audit_trials_slider", 0),
     "Choose your noise": ("Choose_your_noise", "choose_epsilon_slider", 0),
     "Local privacy": ("Local_privacy", "local_epsilon_slider", 0),
 }

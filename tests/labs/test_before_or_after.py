@@ -196,7 +196,7 @@ def test_sensitivity_of_the_variance_in_the_code() -> None:
 
 def test_the_numbers_of_the_story() -> None:
     story, x = lab("before_or_after").story, both.spread_out(659, 110.0)
-    assert f"{both.printed_median_sensitivity():g} year instead of 110" in story.true
+    assert f"of {both.printed_median_sensitivity():g} year for the median instead of 110" in story.true
     ratio = both.variance_before(1.0, 110.0, 659, float(x.var(ddof=1))) / both.printed_variance_before(1.0, 110.0, x)
     assert round(ratio, -2) == 100
     assert "about 100 times too small at n = 659 and ε = 1" in story.true

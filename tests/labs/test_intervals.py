@@ -162,7 +162,7 @@ def test_the_numbers_of_the_story() -> None:
     ten, eleven = (
         intervals.half_width(0.95, 1 / 12, n, intervals.noise_deviation(0.5, 1e-5, 1.0, n)) for n in (10, 11)
     )
-    assert "as wide as the right one from 10 of the 50 records" in story.matters
+    assert "as wide as the right one from only 10 of the 50 records" in story.matters
     assert eleven < display < ten
     assert lab("intervals").n == 50  # type: ignore[attr-defined]
 

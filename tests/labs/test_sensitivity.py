@@ -359,10 +359,10 @@ def test_the_numbers_of_the_story() -> None:
     assert "only b below 1/2 saves noise" in story.true
     assert weighted.useful_weight(0.0) == 0.5
     last = 2 * math.log(10) * math.log(2) / (1 - math.log(2))  # where (5.10) is 0.1 at b = 1/2
-    assert f"above ε = {outward(last, 3, up=False)} only" in story.true
+    assert f"only above ε = {outward(last, 3, up=False)}" in story.true
     for e in (1.0, 10.0):
         least = weighted.private_weight(e, 0.1)
-        assert f"from {outward(least, 3)} on at ε = {e:g}" in story.true
+        assert f"b ≥ {outward(least, 3)} at ε = {e:g}" in story.true
         assert weighted.delta(e, least) == pytest.approx(0.1, rel=1e-9)
         assert weighted.variance(e, least, 0.0) < 2 / e**2
     assert weighted.printed_delta(last, 0.5) == pytest.approx(0.1, rel=1e-12)

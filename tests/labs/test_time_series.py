@@ -162,7 +162,7 @@ def test_the_numbers_of_the_story() -> None:
     story = lab("time_series").story
     models = [ts.pair(FIRST, float(rho)) for rho in np.linspace(-1, 1, 41)]
     corrected = [model.corrected("A1", "N2")[0] for model in models]
-    assert f"corrected it gives {min(corrected):.2f} to {max(corrected):g}" in story.true
+    assert f"corrected, it gives {min(corrected):.2f} to {max(corrected):g}" in story.true
     exact = max(model.region("A1", "N2").epsilon(0.05) for model in models)
     assert f"at δ = 0.05 reaches {exact:.2f}" in story.true
     crowd = ts.many(100, 1.0, delta=1e-5)
