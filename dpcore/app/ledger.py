@@ -159,7 +159,7 @@ def group_words(view: LedgerView) -> str:
     if not rows.groups:
         return ""
     parts = [
-        f"{name}: {grouped(len(members))} rows, of which one person's data touch at most {grouped(rows.limit(name))}"
+        f"{name}: {grouped(len(members))} rows; one person's data touch at most {grouped(rows.limit(name))}"
         for name, members in list(rows.groups.items())[:5]
     ]
     moves = (

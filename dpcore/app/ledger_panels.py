@@ -258,10 +258,10 @@ def moved(budget: Budget, held: Mapping[str, str]) -> Budget:
 
 
 def ask_row(view: LedgerView) -> int | None:
-    """Ask of which row more may follow, and return it, from 0; a number beyond the table means its last row."""
+    """Ask which row to release more of; return its index from 0, the last row if the number is too large."""
     row = inputs.integer_field(
         "More of row", "ledger_more", DEFAULTS["ledger_more"], low=1, high=MOST_ROWS, trouble=st.container(),
-        help_text="The number of the row of which further releases are planned.",
+        help_text="Number of the row that you plan to release more of.",
     )  # fmt: skip
     return None if row is None else min(row, len(view.ledger)) - 1
 

@@ -46,14 +46,14 @@ EPSILON, DELTA, STATUS = "ε", "δ", "status"
 class ConstraintsView:
     """The statements of each mechanism, how many mechanisms, and how they are drawn."""
 
-    given: Constraints
+    constraints: Constraints
     k: int
     axes: str = "fdp"
 
     @property
     def exact(self) -> TradeOff:
         """The exact region of k mechanisms."""
-        return self.given.composed(self.k)
+        return self.constraints.composed(self.k)
 
     def moved(self, held: Mapping[str, str]) -> ConstraintsView:
         """Return the view with the value of a slider that is held in place of that of its field."""
@@ -63,16 +63,16 @@ class ConstraintsView:
 
     def spec(self) -> dict[str, Any]:
         """Return the spec of the regions: one mechanism, k by the exact theorem, k by the guess of the thesis."""
-        return {"draw": "constraints", "statements": self.given.text, "k": self.k, "axes": self.axes}
+        return {"draw": "constraints", "statements": self.constraints.text, "k": self.k, "axes": self.axes}
 
     def pair_spec(self) -> dict[str, Any]:
         """Return the spec of the dominating pair of one mechanism."""
-        return {"draw": "constraints", "statements": self.given.text, "view": "pair"}
+        return {"draw": "constraints", "statements": self.constraints.text, "view": "pair"}
 
 
-def statuses(given: Constraints) -> pd.DataFrame:
+def statuses(constraints: Constraints) -> pd.DataFrame:
     """Return which statements are active and which follow from others."""
-    return result(activity, given)
+    return result(activity, constraints)
 
 
 def corner_table(view: ConstraintsView) -> pd.DataFrame:
@@ -80,12 +80,12 @@ def corner_table(view: ConstraintsView) -> pd.DataFrame:
 
     `epsilon, delta, delta_of_guess, kind, theorem, neighbours`; what `kind` says is about `delta`. Few rows where the corners are many.
     """
-    return result(_corner_table, view.given, view.k)
+    return result(_corner_table, view.constraints, view.k)
 
 
-def _corner_table(given: Constraints, k: int) -> pd.DataFrame:
-    table = corners(given.composed(k))
-    guess = result(conjectured, given, k)
+def _corner_table(constraints: Constraints, k: int) -> pd.DataFrame:
+    table = corners(constraints.composed(k))
+    guess = result(conjectured, constraints, k)
     table.insert(2, "delta_of_guess", guess.region.delta(table["epsilon"].to_numpy()))
     return table if table["note"].any() else table.drop(columns="note")
 
@@ -102,13 +102,13 @@ def activity_words(table: pd.DataFrame) -> str:
 
 def answer(view: ConstraintsView) -> str:
     """Say the total variation of k mechanisms."""
-    tv, what = result(_advantage, view.given, view.k)
+    tv, what = result(_advantage, view.constraints, view.k)
     many = "One mechanism" if view.k == 1 else f"{grouped(view.k)} mechanisms together"
     return f"{many}: the total variation is at most {outward(tv, 4)} ({what})."
 
 
-def _advantage(given: Constraints, k: int) -> tuple[float, str]:
-    return best_advantage(given.composed(k))
+def _advantage(constraints: Constraints, k: int) -> tuple[float, str]:
+    return best_advantage(constraints.composed(k))
 
 
 def corner_words(view: ConstraintsView) -> str:
@@ -125,9 +125,9 @@ def corner_command(view: ConstraintsView) -> str:
 # ---- the table editor ----------------------------------------------------------------------------------------
 
 
-def editor_table(given: Constraints) -> pd.DataFrame:
+def editor_table(constraints: Constraints) -> pd.DataFrame:
     """Return the list as the editor shows it."""
-    table = statuses(given)
+    table = statuses(constraints)
     words = [
         "active" if status == "active" else f"implied by {by}" if by else "says nothing"
         for status, by in zip(table["status"], table["by"], strict=True)

@@ -108,7 +108,7 @@ def _take_edits(key: str, text: str) -> None:
 
 def show_activity(view: ConstraintsView) -> None:
     """Show which statements count and why the others follow."""
-    table = several_constraints.statuses(view.given)
+    table = several_constraints.statuses(view.constraints)
     st.markdown(plain(several_constraints.activity_words(table)))
     numbers(table, "cons_activity")
 
@@ -144,7 +144,7 @@ def show_pair(view: ConstraintsView) -> None:
         "person's data (p), its drop how likely with it (q), its steepness the loss. No mechanism on which the list "
         "holds reveals more than a draw from this pair; k of them reveal at most k draws."
     )
-    table = dominating_pair(view.given.region)
+    table = dominating_pair(view.constraints.region)
     numbers(table.assign(loss=[nearest(loss) for loss in table["loss"]]), "cons_pair_numbers")
 
 
@@ -162,7 +162,7 @@ def ask_region(view: ConstraintsView | None) -> TradeOff | None:
     )
     if view is not None:
         with st.container(horizontal=True):
-            for label, region in (("Take the list above", view.given.region), ("Take k of them", view.exact)):
+            for label, region in (("Take the list above", view.constraints.region), ("Take k of them", view.exact)):
                 st.button(label, on_click=page.change, args=("cons_split", str(region)), key=f"cons_take_{label}")
     try:
         region, notices = several_constraints.read_region(text.strip())

@@ -139,7 +139,7 @@ def ladder_ratio_table(frame: pd.DataFrame, *, over: str | None = None, by: str 
     Returns
     -------
     DataFrame
-        `title, theorem, over, k, epsilon,` `ratio` or `difference`, `kind, note, neighbours`. `kind` is ``exact`` if the
+        `title, over, k, epsilon,` `ratio` or `difference`, `note, kind, theorem, neighbours`. `kind` is ``exact`` if the
         epsilon compared with is (``upper`` for a difference); ``lower`` if that one is itself a bound, since the truth may
         be further below; ``approximate`` if one of the two is no promise.
     """
@@ -162,7 +162,7 @@ def ladder_ratio_table(frame: pd.DataFrame, *, over: str | None = None, by: str 
     what = [_ladder_kind(*pair, by) for pair in zip(rows["kind"], other["kind"], strict=True)]
     room = _ROOM * (own + divisor) * np.array([{"upper": 1.0, "lower": -1.0}.get(kind, 0.0) for kind in what])
     value = own / divisor if by == "ratio" else own - divisor + room
-    columns = ["title", "theorem", "over", "k", "epsilon", by, "kind", "note", "neighbours"]
+    columns = ["title", "over", "k", "epsilon", by, "note", "kind", "theorem", "neighbours"]
     table: pd.DataFrame = rows.assign(**{"over": title, by: value, "kind": what})[columns]
     places = ", ".join(map(str, missing))
     table.attrs = {"notes": [f"Left out: k = {places}, where ε by {title} is 0."] if missing else []}

@@ -157,7 +157,7 @@ def table(data: FloatArray, width: float, halfwidth: float, rng: Generator, repl
     errors = [math.sqrt(each) for each in (25 / 6 / 659, 25 / 12 / 659)]
     says = (
         f"Both printed biases, {printed[0]:.3f} and {printed[3]:.3f}, are below one standard error "
-        f"({errors[0]:.3f} and {errors[1]:.3f}): they say nothing of which method has less bias. With bins of {nearest(width)} and noise of "
+        f"({errors[0]:.3f} and {errors[1]:.3f}): they do not say which method has less bias. With bins of {nearest(width)} and noise of "
         f"{nearest(halfwidth)} the errors are {exact['k-PRAM'].mse:.3f} and {exact['k-noise'].mse:.3f} exactly."
     )
     return Plot(

@@ -107,7 +107,7 @@ def widths(lab: Intervals) -> Plot:
     at = sizes.index(lab.n)
     return Plot(
         f"Half-widths at level {nearest(lab.level)}, known variance, {lab.population} data",
-        f"At n = {lab.n} the corrected half-width is {outward(whole[at], 3)}, of which the data alone need "
+        f"At n = {lab.n} the corrected half-width is {outward(whole[at], 3)}; the data alone need "
         f"{outward(z * math.sqrt(variance / lab.n), 3)}; the printed display gives {outward(display[at], 3)}.",
         together(
             series("corrected", sizes, whole),

@@ -54,7 +54,7 @@ class RowCost(NamedTuple):
     note: str = ""
 
 
-NONE = RowCost(0.0, 0.0, "exact", "other rows of its group are worse, whatever the test")
+NONE = RowCost(0.0, 0.0, "exact", "other rows of its group are worse for every test")
 
 
 def costs(ledger: Ledger, delta: float, *, by: str = "exact") -> pd.DataFrame:

@@ -68,7 +68,7 @@ def test_each_preset(name: str) -> None:
     promised = {
         "ledger_quarter": "94.3 % of the budget",
         "ledger_statements": "DP-TV gives the same",
-        "ledger_sites": "sites: 3 rows, of which one person's data touch at most 2",
+        "ledger_sites": "sites: 3 rows; one person's data touch at most 2",
         "ledger_mixed_relations": "Row 1: add/remove neighbours are assumed, as you stated",
     }
     assert promised[name] in said(app)
