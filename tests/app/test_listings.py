@@ -33,12 +33,6 @@ EXAMPLES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def no_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let listings save nothing: what they draw is compared, not its file."""
-    monkeypatch.setattr(charts, "save", lambda *_: None)
-
-
 def takeaways(app: AppTest) -> Iterator[tuple[pd.DataFrame, str]]:
     """Open the table and the code of each figure of a page in turn, and yield them."""
     closed = [table.proto.SerializeToString() for table in app.dataframe]
@@ -63,7 +57,9 @@ def check(app: AppTest) -> int:
     data = [{table.name for table in chart.proto.datasets} for chart in app.get("vega_lite_chart")]
     for shown, listing in takeaways(app):
         space: dict[str, Any] = {}
-        exec(compile(listing, "shown", "exec"), space)  # noqa: S102  the page's own lines, run as a reader would
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(charts, "save", lambda *_: None)  # what is drawn is compared, not its file
+            exec(compile(listing, "shown", "exec"), space)  # noqa: S102  the page's own lines, run as a reader would
         made = [space["figure"].table, *(value for value in space.values() if isinstance(value, pd.DataFrame))]
         alike = [table for table in made if list(table.columns) == list(shown.columns)]
         assert alike, f"no table with the columns {list(shown.columns)} is made by\n{listing}"
