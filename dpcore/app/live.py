@@ -68,7 +68,8 @@ def follow(
     key : str
         Name of the part on its page.
     sliders : sequence of str
-        Keys of the sliders to follow.
+        Keys of the sliders to follow. No other part may follow one of them: the browser sends both changes in one message,
+        and Streamlit then runs one part and waits for the other for ever.
     draw : callable
         Draws the part; takes a mapping from the key of the held slider to its text, empty if no slider is held.
     handles : callable, optional
