@@ -51,7 +51,9 @@ with third, st.container(horizontal=True):
         args=(1,),
         help="A coin decides whether you are in the data; then one answer with fresh noise is published",
     )
-    st.button("Ask 100 times", on_click=ask, args=(start.HUNDRED,), help="With a new coin for every answer")
+    words = f"With a new coin for every answer; up to {start.MOST_ANSWERS} answers"
+    enough = st.session_state["answers"] >= start.MOST_ANSWERS
+    st.button("Ask 100 times", on_click=ask, args=(start.HUNDRED,), help=words, disabled=enough)
 number = st.session_state["answers"]
 
 

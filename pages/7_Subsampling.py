@@ -35,6 +35,7 @@ def draw_steps(held: Mapping[str, str]) -> None:
             st.success(figure.plain(subsampling.answer(query)), icon=":material/check_circle:")
             spec = subsampling.steps_spec(query)
             figure.picture(figure.figure_of(spec, height=subsampling.HEIGHT), "steps")
+            st.caption(subsampling.CONDITIONS)
             panels.say_comparison(query)
     except DpcoreError as error:
         figure.trouble(error, "steps")

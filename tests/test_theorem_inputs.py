@@ -31,7 +31,7 @@ def test_applicable_lists():
     assert names(th.applicable([("dptv", (0.2, 0.0, 0.5), 3)]))[1] == "kov_optimal"
     gaussian = th.applicable([("gdp", (3.0,), 1), ("gdp", (2.0,), 4)])
     assert names(gaussian) == ["gdp"]
-    assert gaussian["note"].iloc[0] == "mu = 5.0"
+    assert gaussian["note"].iloc[0] == "mu = 5"
     nothing = th.applicable([("gdp", (1.0,), 1), ("dp", (1.0, 0.0), 1)])
     assert nothing.empty
     assert tuple(nothing.columns) == COLUMNS

@@ -86,7 +86,7 @@ def epsilon(query: ClaimQuery) -> float:
         msg = "Type the claimed ε, or choose the accountant who reports one."
         raise DomainError(msg)
     if not row.epsilon <= EPSILON.high:
-        why = row.note if row.kind == "none" else f"{nearest(row.epsilon, 4)} is above {EPSILON.high:g}."
+        why = row.note if row.kind == "none" else f"{nearest(row.epsilon, 4)} is above {nearest(EPSILON.high)}."
         msg = f"{row.title} reports no ε that could be checked: {why}"
         raise DomainError(msg)
     return row.epsilon

@@ -113,9 +113,9 @@ FOUR: Final = (
     ),
     Door("pages/7_Subsampling.py", "Train a model", "The certified ε of a training run.", "model_training"),
     Door(
-        "pages/1_Privacy_regions.py",
+        "pages/2_Composition.py",
         "Write a paper",
-        "The exact curve, its table, a vector figure and a link.",
+        "Exact curves beside the theorems, a figure in millimetres, CSV, code and a link.",
         "article",
     ),
 )

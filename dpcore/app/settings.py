@@ -121,9 +121,13 @@ class Kind(Generic[_T]):
     def _filled(self, current: _T) -> dict[str, str]:
         """Return what the fields hold; they follow the text."""
         mark, texts = f"_{self.key}_text", self.texts(current)
-        if st.session_state.get(mark) != (current.name, texts):
-            for name, text in texts.items():
-                st.session_state[f"{self.key}_{current.name}_{name}"] = text
+        fields = {f"{self.key}_{current.name}_{name}": text for name, text in texts.items()}
+        is_back = any(
+            key not in st.session_state for key in fields
+        )  # Streamlit forgets the fields of a page that is left
+        if is_back or st.session_state.get(mark) != (current.name, texts):
+            for key, text in fields.items():
+                st.session_state[key] = text
             st.session_state[mark] = (current.name, texts)
         return texts
 

@@ -20,6 +20,7 @@ EPSILONS = tuple(round(0.05 * step, 2) for step in (*range(1, 41), *range(42, 10
 """Even steps up to 5: above that nobody is protected."""
 EPSILON, THRESHOLD = 1.0, 40.5
 THIS_GUESS = "this guess"
+ALL_ANSWERS = "all answers"
 HUNDRED = 100
 MOST_ANSWERS = 2000
 """Answers that one visitor may ask for: twenty dots still leave the region visible."""
@@ -82,7 +83,8 @@ class StartStory:
         return (
             f"In {number} answers so far, you were not in the data {outside} times, and accused in {accused} of these; "
             f"you were in the data {inside} times, and missed in {missed} of these. "
-            "Each open dot stands for a hundred answers; chance scatters the dots around the point of the guess."
+            "Each ring stands for a hundred answers, and chance scatters the rings. The point of all answers together comes "
+            "closer to the guess the more there are."
         )
 
     def dots(self, number: int) -> list[tuple[float, float]]:
@@ -142,10 +144,14 @@ class StartStory:
         """Return the spec of the privacy region with the point of this guess and a ring for every hundred answers."""
         guess = {"alpha": self.test.alpha, "beta": self.test.beta, "label": THIS_GUESS}
         rings = [{"alpha": alpha, "beta": beta, "open": True} for alpha, beta in self.dots(number)]
+        average = []
+        if number >= HUNDRED:
+            outside, accused, inside, missed = self.errors(1, number - number % HUNDRED)
+            average = [{"alpha": accused / max(outside, 1), "beta": missed / max(inside, 1), "label": ALL_ANSWERS}]
         return {
             "draw": "regions",
             "regions": [str(self.mechanism)],
             "labels": ["the count"],
             "legend": False,
-            "points": [*rings, guess],
+            "points": [*rings, *average, guess],
         }

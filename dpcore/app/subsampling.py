@@ -43,9 +43,14 @@ SCHEMES = (POISSON, FIXED)
 DECADES = tuple(10.0**-power for power in range(1, 7))
 PS, QS = inputs.round_values(-4, 0), inputs.round_values(-3, 0)
 TS = inputs.round_values(0, 5)
-SIGMAS = [f"{step / 20:g}" for step in (*range(6, 81), *range(90, 201, 10))]
+SIGMAS = [nearest(step / 20) for step in (*range(6, 81), *range(90, 201, 10))]
 QUICK = 0.05
 """From this q √T on, a certificate takes a fraction of a second; others wait until the slider is released."""
+CONDITIONS = (
+    "Holds if each step draws every record with probability q by itself (Poisson sampling), gradients are clipped to the norm "
+    "that σ is a multiple of, and datasets differ in one record added or removed. Shuffled batches are not covered: they may "
+    "reveal more."
+)
 SLIDERS = ("sub_sigma_slider", "sub_q_slider", "sub_steps_slider")
 HEIGHT = 420
 

@@ -29,6 +29,7 @@ MOST_ROWS = 100_000
 LARGEST_COUNT = 10**15  # integers beyond 2^53 are no longer exact as doubles
 LONGEST_TEXT = 2000  # characters of a label or a note
 _COUNT = COUNT.but(name="count", high=LARGEST_COUNT)
+_, SUBSTITUTION, ADD_REMOVE = RELATIONS
 _LIMIT = COUNT.but(name="group_limit", high=MOST_ROWS)
 
 
@@ -50,7 +51,8 @@ class Release:
         Rows with the same non-empty group act on disjoint parts of the data.
     group_limit : int, optional
         How many rows of the group the data of one person touch at most. None takes it from the other rows of the
-        group; if no row states it, it is 1.
+        group. If no row states it, it is 1 for add/remove neighbours, and 2 for substitution: a record that is replaced may
+        leave one part and enter another.
     extra : tuple of tuple of (str, object), default ()
         Further columns, (name, value); they are kept and have no effect.
     quiet : bool, default False
@@ -175,7 +177,11 @@ class Ledger:
 
     @cached_property
     def neighbours(self) -> str:
-        """The relation of all rows: the stated one, or the one they share; rows that disagree are an error."""
+        """The relation of all rows: the stated one, or the one they share; rows that disagree are an error.
+
+        Rows that hold for any relation are read as add/remove if a group of them states no limit: that one person is in one
+        part only is then all that is said.
+        """
         if self.relation:
             return self.relation
         first: dict[str, int] = {}
@@ -189,7 +195,7 @@ class Ledger:
                 f"under which all rows hold, {one} or {two}."
             )
             raise RelationError(msg)
-        return next(iter(first), "any")
+        return next(iter(first), ADD_REMOVE if any(map(self._is_silent, self.groups)) else "any")
 
     @cached_property
     def assumed(self) -> tuple[int, ...]:
@@ -217,7 +223,14 @@ class Ledger:
                     f"{shown(group)}, {self.name(row)} says {limit}; state one number."
                 )
                 raise DomainError(msg)
-        return limits[0][1] if limits else 1
+        if limits:
+            return limits[0][1]
+        return 2 if self.neighbours == SUBSTITUTION else 1
+
+    def _is_silent(self, group: str) -> bool:
+        """Whether no row of a group of several states its limit."""
+        rows = self.groups[group]
+        return len(rows) > 1 and all(self.rows[row].group_limit is None for row in rows)
 
     def parts(self, row: int) -> Factors:
         """Return the atoms of one row with their counts, under the relation of the ledger."""
@@ -231,6 +244,12 @@ class Ledger:
     def _related(self, node: TradeOff) -> TradeOff:
         return node if node.neighbours in ("any", self.neighbours) else Assume(node, self.neighbours)
 
+    def _bound(self, region: TradeOff, group: str) -> TradeOff:
+        """Return the region of a group; without a stated limit it holds under the relation of the ledger alone."""
+        if self._is_silent(group) and self.neighbours == ADD_REMOVE and region.neighbours == "any":
+            return Assume(region, ADD_REMOVE)
+        return region
+
     @cached_property
     def factors(self) -> Factors:
         """What is composed: different atoms with counts, equal ones of all rows joined; groups by their worst rows."""
@@ -240,7 +259,7 @@ class Ledger:
                 parts += self.parts(row)
         for group, rows in self.groups.items():
             for region in group_factors([self.member(row) for row in rows], self.limit(group)):
-                parts += factors(region)
+                parts += factors(self._bound(region, group))
         joined: dict[str, tuple[TradeOff, int]] = {}
         for node, count in parts:
             old = joined.get(node.text)

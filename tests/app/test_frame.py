@@ -90,3 +90,13 @@ def test_a_page_opens_without_a_warning_and_declares_what_its_link_carries(file:
 
     walk(app._tree)
     assert bound - {""} <= set(app.session_state["_linked"][app.session_state["_page"]])
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in (ROOT / "pages").glob("*.py")))
+def test_a_page_that_was_left_is_there_again(file: str) -> None:
+    """Streamlit forgets the fields of a page while another one is open."""
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=180)
+    for place in (f"pages/{file}", "streamlit_app.py", f"pages/{file}"):
+        app.switch_page(place).run()
+        assert not app.exception, [found.stack_trace for found in app.exception]
+        assert not app.error

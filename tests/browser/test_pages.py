@@ -165,7 +165,7 @@ def test_a_cold_server_answers_a_deep_link_and_the_next_visitor_sees_all_of_the_
 def test_a_cold_server_answers_a_deep_link_that_no_preset_has(cold: str, newcomer: Visit) -> None:
     visitor = newcomer(cold)
     visitor.open("Privacy_regions?regions=gdp(1.25)")
-    assert "gdp(1.25)" in visitor.chart()
+    assert "Gaussian DP, μ = 1.25" in visitor.chart()
     assert visitor.page.get_by_text("Page not found").count() == 0
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 import dpcore
-from dpcore import parse
-from dpcore.app.mechanisms import MechanismView, noise_picture
+from dpcore import parse, specs
+from dpcore.app.mechanisms import MechanismView, noise_spec
 from dpcore.audit import audit
 from dpcore.audit.simulate import simulate
 from dpcore.audit.threshold import pair_of
@@ -90,9 +90,9 @@ def check_numbers() -> None:
         best = 1 - np.interp(rate, np.append(0.0, spent), np.append(0.0, found)) if rate else 1 - q[p == 0].sum()
         assert abs(test.alpha - rate) < 1e-12
         assert abs(test.beta - best) < 1e-12, (rate, test.beta, best)
-    view = MechanismView(region, 0.05, 1e-5)  # type: ignore[arg-type]  # a mechanism
+    view = MechanismView(str(region), 0.05, 1e-5)
     assert view.is_best
-    assert noise_picture(view, dark=False) is not None
+    assert specs.draw(noise_spec(view)).takeaway
 
 
 def check_thousand() -> None:
@@ -116,6 +116,15 @@ def check_thousand() -> None:
         assert lower <= brute[2] + 1e-9
         assert lower * (1 - 1e-5) <= brute[1] <= upper * (1 + 1e-5), (text, lower, brute, upper)
     assert n.size == 402
+    x = np.linspace(-500.0, 2500.0, 600_001)
+    for move in (1.0, -1.0):  # the noise is not symmetric: neither direction may be above the bound
+        shifted, middle = (x - move) / 50, (x[1:] + x[:-1]) / 100
+        steps, back = np.diff(np.exp(-np.exp(-shifted))), middle - move / 50
+        brute = by_fourier((middle - back) + np.exp(-middle) - np.exp(-back), steps, 0.0, 1000, 1.0)
+        with effort(tolerance=1e-3):
+            lower, upper = (float(side[0]) for side in parse("gumbel(50)^1000").delta_bounds(1.0))
+        assert 0.0 < lower <= upper < 0.1
+        assert brute[1] <= upper, (move, brute, upper)
 
 
 def check_uses() -> None:
