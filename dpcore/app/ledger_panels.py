@@ -38,7 +38,7 @@ _HELP = {
     "count": "How many such releases, each with its own noise; 1 or more.",
     "group": "Rows with the same group are about different people, such as one row per department: together they cost as "
     "much as the worst of them. Empty: about everybody.",
-    "group_limit": "In how many rows of its group one person can be; empty means 1.",
+    "group_limit": "In how many rows of its group one person can be; empty means 1, or 2 if records are replaced (substitution).",
     "date": "Free text.",
     "note": "Free text.",
     STATUS: "Whether the row is included in the numbers, and if not, why.",
@@ -46,7 +46,8 @@ _HELP = {
 _WIDTHS: dict[str, Any] = {"label": 170, "expression": 210, "count": 75, STATUS: 95, "group": 90, "group_limit": 105}
 GROUPS = (
     "Rows with the same **group** are about different people, such as one row per department: together they cost as much as "
-    "the worst of them. **group_limit** says in how many of them one person can be."
+    "the worst of them. **group_limit** says in how many of them one person can be: 1 if empty, or 2 for substitution, where a "
+    "replaced record may move to another part."
 )
 
 

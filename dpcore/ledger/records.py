@@ -244,12 +244,6 @@ class Ledger:
     def _related(self, node: TradeOff) -> TradeOff:
         return node if node.neighbours in ("any", self.neighbours) else Assume(node, self.neighbours)
 
-    def _bound(self, region: TradeOff, group: str) -> TradeOff:
-        """Return the region of a group; without a stated limit it holds under the relation of the ledger alone."""
-        if self._is_silent(group) and self.neighbours == ADD_REMOVE and region.neighbours == "any":
-            return Assume(region, ADD_REMOVE)
-        return region
-
     @cached_property
     def factors(self) -> Factors:
         """What is composed: different atoms with counts, equal ones of all rows joined; groups by their worst rows."""
@@ -259,7 +253,7 @@ class Ledger:
                 parts += self.parts(row)
         for group, rows in self.groups.items():
             for region in group_factors([self.member(row) for row in rows], self.limit(group)):
-                parts += factors(self._bound(region, group))
+                parts += factors(region)
         joined: dict[str, tuple[TradeOff, int]] = {}
         for node, count in parts:
             old = joined.get(node.text)
@@ -273,7 +267,12 @@ class Ledger:
 
     @cached_property
     def named_region(self) -> TradeOff:
-        """The same region; one with a long expression is called a ledger of so many rows, since tables repeat its name."""
-        if len(self.region.text) <= LONGEST_TEXT:
+        """The same region, under the relation of the ledger.
+
+        It is called a ledger of so many rows if its expression is long, since tables repeat it, or says more than the ledger:
+        groups without a limit speak of add/remove neighbours alone.
+        """
+        says_more = self.region.neighbours == "any" != self.neighbours and any(map(self._is_silent, self.groups))
+        if len(self.region.text) <= LONGEST_TEXT and not says_more:
             return self.region
         return CustomRegion(self.region.curve, f"ledger of {len(self)} rows", self.neighbours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,3 +124,20 @@ def test_rows_that_change_nothing_are_known() -> None:
     assert essential(members, 1) == {0}
     assert essential(members, 2) == {0, 1}
     assert essential(members, 3) == {0, 1, 2, 3}
+
+
+def test_a_replaced_record_may_leave_one_part_and_enter_another() -> None:
+    """Five counts by department and a mean, each 0.5: what the group costs depends on the relation."""
+    rows = [(f"count {n}", "laplace(0.5)", 1, "", "", "departments") for n in range(5)]
+    silent = Ledger.of(*rows, ("mean", "laplace(0.5)", 1))
+    assert (silent.neighbours, silent.limit("departments")) == ("add/remove", 1)
+    assert silent.region.epsilon(0.0) == pytest.approx(1.0)
+    assert silent.named_region.neighbours == "add/remove"
+    replaced = replace(silent, relation="substitution")
+    assert replaced.limit("departments") == 2
+    assert replaced.region.epsilon(0.0) == pytest.approx(1.5)
+    stated = Ledger.of(*[(*row, 1) for row in rows], ("mean", "laplace(0.5)", 1))
+    assert (stated.neighbours, stated.limit("departments")) == ("any", 1)
+    assert replace(stated, relation="substitution").region.epsilon(0.0) == pytest.approx(1.0)
+    single = Ledger.of(rows[0], ("mean", "laplace(0.5)", 1))
+    assert single.neighbours == "any"
