@@ -120,6 +120,12 @@ class Dataset:
             "unclipped", lambda: Dataset(self.values, self.lower, self.upper, self.name, self.categories)
         )
 
+    def check_numbers(self, query: str) -> None:
+        """Refuse text where a query, such as "a mean", is about numbers."""
+        if self.categories:
+            msg = f"{query} is of numbers; {shown(self.name)} holds answers such as {shown(self.categories[0])}: choose a column of numbers."
+            raise DomainError(msg)
+
     @classmethod
     def coded(cls, codes: Any, categories: Sequence[str], name: str = "data") -> Dataset:
         """Return categorical data: `codes` are 0, ..., m - 1, the places of the answers among `categories`."""

@@ -118,6 +118,7 @@ class Mean(UtilityPair):
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:
         """Return the mean of every column of the records as they came."""
+        data.check_numbers("A mean")
         self.widths(data)
         return data.cached("mean", lambda: data.raw_table.mean(axis=0))
 
