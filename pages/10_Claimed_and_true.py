@@ -46,7 +46,7 @@ with below:
 
 left, right = st.columns([5, 3], gap="large")
 with left:
-    st.subheader("What each accountant would report")
+    st.header("What each accountant would report")
     figure.show(
         claimed_and_true.accountants_spec(asked),
         key="accountants",
@@ -54,7 +54,7 @@ with left:
         link=False,
     )
 with right:
-    st.subheader("The two regions")
+    st.header("The two regions")
     view = panels.view()
     figure.show(claimed_and_true.region_spec(asked, view), key="claim_regions", words="Drawing the regions", link=False)
 panels.show_table(asked)

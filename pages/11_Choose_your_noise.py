@@ -41,7 +41,7 @@ with suppress(DpcoreError), work.progress("Calibrating"):  # an error is said wh
     if choose_your_noise.is_drawable(question):
         figure.words(figure.figure_of(spec, height=panels.HEIGHT))
         figure.offer(spec, key="choices")
-    st.subheader("All answers side by side")
+    st.header("All answers side by side")
     panels.show_table(question)
     panels.show_lines(question)
 page.guide("choose_your_noise")

@@ -48,11 +48,11 @@ left, right = st.columns([5, 3], gap="large")
 try:
     with work.progress("Tabulating", store=store):
         with left:
-            st.subheader("What is proved")
+            st.header("What is proved")
             panels.show_bounds(view)
             panels.show_downloads(view)
         with right:
-            st.subheader("Smallest statements")
+            st.header("Smallest statements")
             panels.show_statements(view)
 except DpcoreError as error:
     figure.trouble(error, "tabulating")

@@ -29,9 +29,9 @@ with left:
 with story:
     statistics_lab.story(lab)
 with rows:
-    st.subheader("Printed and true")
+    st.header("Printed and true")
     statistics_lab.show_checks(lab, seed)
-    st.subheader("The corrected statement")
+    st.header("The corrected statement")
     for formula in statistics_lab.statements(lab):
         st.latex(formula)
     st.caption(figure.plain(f"{lab.reference}."))

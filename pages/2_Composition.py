@@ -58,10 +58,10 @@ with below:
         composition.say_gaps(query, titles)
     figure.offer(spec, key="composition", command=lambda table: composition.command(query, table))
 
-st.subheader("What each theorem promises")
+st.header("What each theorem promises")
 composition.show_summary(query)
 
-st.subheader("As k grows")
+st.header("As k grows")
 figure.show(
     composition.ladder_spec(query, titles), key="ladder", words="Computing", height=composition.HEIGHT, link=False
 )

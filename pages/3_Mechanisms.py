@@ -28,18 +28,18 @@ def draw(held: Mapping[str, str]) -> None:
     """Draw the noise and the region with the test, with the value of a slider that is held."""
     moved = panels.moved(view, held)
     panels.show_noise(moved)
-    st.subheader("Its region and the statements about it")
+    st.header("Its region and the statements about it")
     panels.show_region(moved)
 
 
 with left:
     live.follow("mechanism", panels.sliders(), draw, lambda held: panels.handles(panels.moved(view, held)))
 with right:
-    st.subheader("Smallest statements")
+    st.header("Smallest statements")
     panels.show_statements(view)
-    st.subheader("Claimed and true")
+    st.header("Claimed and true")
     panels.show_claim(view)
-    st.subheader("Noise for a goal")
+    st.header("Noise for a goal")
     panels.show_goal(view)
 
 left, right = st.columns(2, gap="large")
@@ -55,7 +55,7 @@ for column, title, spec, key in (
     (right, "Loss distribution", mechanisms.loss_spec, "loss"),
 ):
     with column:
-        st.subheader(title)
+        st.header(title)
         try:
             figure.show(spec(view), key=key, link=False)
         except DpcoreError as error:

@@ -49,7 +49,7 @@ with below:
 with release:
     figure.show(view.release_spec(), key="utility_release", words="Releasing", link=False, store=store)
 with inverse:
-    st.subheader("The inverse question")
+    st.header("The inverse question")
     results.ask_needed(view)
 with note:  # last: a link is known when all its fields are there
     examples.preset_note("Privacy_and_utility", privacy_and_utility.DEFAULTS)

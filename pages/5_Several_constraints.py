@@ -38,18 +38,18 @@ else:
         live.follow("constraints", several_constraints.SLIDERS, draw)
     figure.offer(view.spec(), key="cons_regions")
     note = st.container()
-    st.subheader("Which statements count")
+    st.header("Which statements count")
     panels.show_activity(view)
-    st.subheader("The corners")
+    st.header("The corners")
     panels.show_corners(view)
-    st.subheader("The worst mechanism")
+    st.header("The worst mechanism")
     left, right = st.columns([5, 3], gap="large")
     with left:
         figure.show(view.pair_spec(), key="cons_pair", words="Drawing the pair", link=False)
     with right:
         panels.show_pair(view)
 
-st.subheader("Is a region a product of single constraints?")
+st.header("Is a region a product of single constraints?")
 region = panels.ask_region(view)
 answer = None if region is None else panels.split(region)
 if region is not None and answer is not None:
@@ -62,7 +62,7 @@ if region is not None and answer is not None:
             spec = several_constraints.peeling_spec(region, step)
             figure.show(spec, key="cons_peeling", words="Peeling", link=False)
     if not answer.is_product:
-        st.subheader("A product that contains it")
+        st.header("A product that contains it")
         panels.show_product(region, panels.ask_factors())
 
 if view is not None:

@@ -19,7 +19,7 @@ below = st.container()
 with right:
     asked, trouble = panels.ask()
     view = panels.view()
-st.subheader("Weaker mechanisms, more of them")
+st.header("Weaker mechanisms, more of them")
 st.markdown(
     "For one fixed mechanism the two curves need not approach each other: the loss grows with k, and the difference moves "
     "to false-positive rates too small to see. They do approach each other if every mechanism gets weaker as there are "
@@ -53,10 +53,10 @@ else:
         panels.show_numbers(asked)
         grows, safe = st.columns(2, gap="large")
         with grows:
-            st.subheader("As k grows")
+            st.header("As k grows")
             figure.show(limits.distance_spec(asked), key="limit_distance", words="Climbing", link=False)
         with safe:
-            st.subheader("Is the limit's ε safe?")
+            st.header("Is the limit's ε safe?")
             figure.show(limits.safety_spec(asked), key="limit_safety", words="Checking", link=False)
 if rows is not None:
     with array_right:

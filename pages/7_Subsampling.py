@@ -18,7 +18,7 @@ left, right = st.columns([5, 3], gap="large")
 below = st.container()
 with right:
     steps = panels.ask_steps()
-st.subheader("One use of a sample")
+st.header("One use of a sample")
 once_left, once_right = st.columns([5, 3], gap="large")
 once_below = st.container()
 with once_right:
@@ -60,7 +60,7 @@ elif figure.ready(lambda: (subsampling.numbers(steps), ()), "Composing the steps
         figure.offer(subsampling.steps_spec(steps), key="steps")
         preset_note("Subsampling", subsampling.DEFAULTS)
         panels.show_summary(steps)
-        st.subheader("Found at low false-positive rates")
+        st.header("Found at low false-positive rates")
         figure.show(
             subsampling.rates_spec(steps), key="rates", words="Attacking", height=subsampling.HEIGHT, link=False
         )

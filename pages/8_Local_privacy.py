@@ -19,9 +19,9 @@ left, right = st.columns([5, 3], gap="large")
 about, counting = st.container(), st.container()
 first, second = st.columns(2, gap="large")
 with counting:
-    st.subheader("How many people does an analyst need?")
+    st.header("How many people does an analyst need?")
 with second:
-    st.subheader("What answers give away")
+    st.header("What answers give away")
 with right:
     view = panels.ask(counting, second)
     privacy_regions_panels.preset_note("Local_privacy", local_privacy.DEFAULTS)
@@ -58,13 +58,13 @@ with counting:
     panels.say_people(view)
     panels.say_limits(view)
 with first:
-    st.subheader("How to answer")
+    st.header("How to answer")
     live.follow("local_channel", panels.SLIDERS[:1], draw_channel)
     figure.offer(view.spec("channel"), key="local_channel_picture", link=False)
 with second:
     live.follow("local_region", panels.SLIDERS, draw_region)
     figure.offer(view.spec("region"), key="local_region", link=False)
 
-st.subheader("Proved bounds, checked here")
+st.header("Proved bounds, checked here")
 panels.show_bounds(view)
 page.guide("local_privacy")

@@ -37,19 +37,19 @@ if view is not None:
 
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("How many more fit?")
+        st.header("How many more fit?")
         row = panels.ask_row(view)
         if row is not None:
             panels.show_more(view, row)
     with right:
-        st.subheader("May I release this too?")
+        st.header("May I release this too?")
         if row is not None:
             panels.show_filters(view, row)
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("What each row costs")
+        st.header("What each row costs")
         panels.show(view, "costs", "Leaving rows out")
     with right:
-        st.subheader("The whole region")
+        st.header("The whole region")
         panels.show(view, "region", "Drawing the region")
 page.guide("ledger")

@@ -208,7 +208,7 @@ def _again(seed: int) -> None:
 
 def _ask_seed() -> int:
     """Show the number of the draw with its button; a wrong number is explained, and the first is drawn."""
-    st.subheader("One release")
+    st.header("One release")
     button = st.container()
     text = st.text_input(
         "Draw number",

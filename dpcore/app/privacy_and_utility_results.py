@@ -35,7 +35,7 @@ def show_pictures(view: UtilityView) -> None:
     except DpcoreError as error:
         trouble(error, "utility_words")
     _picture(view.utility_spec(), "utility_figure", "Simulating", store)
-    st.subheader("Privacy region")
+    st.header("Privacy region")
     _picture(view.region_spec(), "utility_region", "Drawing", store)
 
 
@@ -66,7 +66,7 @@ def show_bounds(view: UtilityView) -> None:
     """Show how the error moves with a bound, where bounds are a choice."""
     if not view.has_bounds:
         return
-    st.subheader("Bounds: bias against noise")
+    st.header("Bounds: bias against noise")
     st.markdown(
         "Values outside the bounds are moved to them, which biases the answer; wider bounds need more noise. The dotted line is "
         "the present bound."
