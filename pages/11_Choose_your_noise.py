@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.app import choose_your_noise, figure, live, page, work
 from dpcore.app import choose_your_noise_panels as panels
 from dpcore.app.privacy_regions_panels import preset_note
-from dpcore.core.errors import DpcoreError
+from dpcore.core.errors import BudgetError, DpcoreError
 
 page.setup("Choose your noise", "Say what you want and leave one thing open: every noise answers, side by side.")
 page.preset_row("Choose_your_noise", choose_your_noise.DEFAULTS)
@@ -33,9 +33,18 @@ def draw(held: Mapping[str, str]) -> None:
             figure.draw(figure.figure_of(choose_your_noise.spec(asked, view), height=panels.HEIGHT), "choices")
 
 
-with left:
-    live.follow("choose", panels.sliders(unknown, kind), draw)
 spec = choose_your_noise.spec(question, view)
+with left:
+    try:  # before the part that follows sliders: a Stop belongs to the page
+        with work.progress("Calibrating"):
+            if choose_your_noise.is_drawable(question):
+                figure.figure_of(spec, height=panels.HEIGHT)
+    except BudgetError as error:
+        figure.trouble(error, "choices")
+        st.stop()
+    except DpcoreError:
+        pass  # said where the picture would be
+    live.follow("choose", panels.sliders(unknown, kind), draw)
 with suppress(DpcoreError), work.progress("Calibrating"):  # an error is said where the picture would be
     st.caption(figure.plain(choose_your_noise.asked_words(question)))
     if choose_your_noise.is_drawable(question):

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.app import figure, page, work
+from dpcore.core.errors import DpcoreError
 from dpcore.labs.errata import KINDS, NOTE, READING, Row, rows, sources
 
 ALL = "all"
@@ -92,7 +93,12 @@ def show_row(row: Row) -> None:
         st.markdown(row.corrected)
     if row.fails:
         st.markdown(f"**Where it fails.** {figure.plain(row.fails)}")
-    text, numbers = work.cache().get(("evidence", row.name), row.evidence)
+    try:
+        with work.progress("Computing the evidence"):
+            text, numbers = work.cache().get(("evidence", row.name), row.evidence)
+    except DpcoreError as error:
+        figure.trouble(error, "evidence")
+        return
     st.markdown(f"**Evidence.** {figure.plain(text)}")
     if numbers is not None and len(numbers):
         figure.numbers(with_column_names(numbers), f"err_numbers_{row.name}")

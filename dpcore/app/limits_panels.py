@@ -106,10 +106,10 @@ def show_numbers(query: page.LimitsQuery) -> None:
     """Say where the limit is furthest below the truth, and list the moments."""
     try:
         with work.progress("Comparing"):
-            words = page.worst(query)
+            words, rows = page.worst(query), page.numbers(query)
     except DpcoreError as error:
         figure.trouble(error, "limits_comparing")
-    else:
-        if words:
-            st.markdown(plain(words))
-    st.dataframe(page.numbers(query), hide_index=True, width="stretch", key="lim_numbers")
+        return
+    if words:
+        st.markdown(plain(words))
+    st.dataframe(rows, hide_index=True, width="stretch", key="lim_numbers")

@@ -108,7 +108,12 @@ def _take_edits(key: str, text: str) -> None:
 
 def show_activity(view: ConstraintsView) -> None:
     """Show which statements count and why the others follow."""
-    table = several_constraints.statuses(view.constraints)
+    try:
+        with work.progress("Checking"):
+            table = several_constraints.statuses(view.constraints)
+    except DpcoreError as error:
+        figure.trouble(error, "constraints_checking")
+        return
     st.markdown(plain(several_constraints.activity_words(table)))
     numbers(table, "cons_activity")
 
