@@ -156,6 +156,7 @@ class Reading:
 
 def seen(visitor: Visitor) -> Reading:
     """Read a page."""
+    visitor.page.mouse.move(1, 1)  # what lies under the pointer may look different
     visitor.settle(HEADING)
     texts, cells = visitor.page.evaluate(_SEEN)
     return Reading(texts, cells)
