@@ -100,3 +100,15 @@ def test_a_page_that_was_left_is_there_again(file: str) -> None:
         app.switch_page(place).run()
         assert not app.exception, [found.stack_trace for found in app.exception]
         assert not app.error
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in (ROOT / "pages").glob("*.py")))
+def test_a_page_whose_work_was_stopped_has_no_traceback(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is computed after a Stop, whatever the page asks for: each part says so in its place."""
+    monkeypatch.setattr(work, "_SHARED", work.ResultCache())  # where nothing is ready
+    monkeypatch.setattr(work, "fresh", lambda _: None)
+    app = AppTest.from_file(str(ROOT / "pages" / file), default_timeout=180)
+    app.session_state["_stopped"] = True
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    assert any("Stopped before the end" in str(error.value) for error in app.error)
