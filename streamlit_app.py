@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpcore.app import figure, live, navigation, page, start
+from dpcore.app.badge import marked
 from dpcore.charts import theme
 
 page.setup(
@@ -71,7 +72,7 @@ def draw(held: Mapping[str, str]) -> None:
     with right, st.container(key="count_region_frame"):
         figure.draw(figure.figure_of(story.region(number), height=start.HEIGHT), "count_region")
     accused, missed = story.errors_words()
-    st.markdown(f"- {accused}\n- {missed}\n\n{story.verdict()}")
+    st.markdown(marked(f"- {accused}\n- {missed}\n\n{story.verdict()}"))
 
 
 live.follow("start", ["eps", "t"], draw, lambda held: story_at(held).handles())

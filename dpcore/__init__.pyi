@@ -48,6 +48,7 @@ __all__ = [
     "parse",
     "pmf",
     "points",
+    "poisson",
     "poisson_gaussian",
     "rdp",
     "rr",
@@ -217,7 +218,7 @@ def dptv(epsilon: Real, delta: Real, eta: Real) -> TradeOff:
     delta : a number in [0, 1]
         By how much probabilities may exceed the factor e^ε; 0 is never, 1 no promise (δ).
     eta : a number in [0, 1]
-        Attacker's best advantage; 0 is blind, 1 certain (η).
+        Total variation, the attacker's best advantage; 0 is blind, 1 certain (η).
 
     Returns
     -------
@@ -805,6 +806,42 @@ def points(points: Iterable[Iterable[Real]]) -> TradeOff:
     0.3
     """
 
+def poisson(region: TradeOff, q: Real) -> TradeOff:
+    r"""Poisson subsampling.
+
+    Each record is used independently with probability q.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    q : a number in [1e-300, 1]
+        Probability that a record is used (p).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact where its parts are, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: f_q = q f + (1-q)(1-\alpha),\quad P_0\ \text{against}\ (1-q)P_0+qP_1
+
+    Assumptions: The part holds for a record added or removed; the record is in under one hypothesis and
+    out under the other.
+
+    References
+    ----------
+    Zhu, Dong, Wang 2022; Balle, Barthe, Gaboardi 2018, Theorem 8.
+
+    Examples
+    --------
+    >>> from dpcore import gaussian, poisson
+    >>> region = poisson(gaussian(1), 0.1)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
+    """
+
 def poisson_gaussian(sigma: Real, q: Real) -> TradeOff:
     r"""Poisson-subsampled Gaussian.
 
@@ -1057,7 +1094,7 @@ def tv(eta: Real) -> TradeOff:
     Parameters
     ----------
     eta : a number in [0, 1]
-        Attacker's best advantage; 0 is blind, 1 certain (η).
+        Total variation, the attacker's best advantage; 0 is blind, 1 certain (η).
 
     Returns
     -------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dpcore.core.domains import ALPHA, ANY_LOSS, COUNT, DELTA, LOSS_OR_INF
@@ -45,17 +46,27 @@ def outward(value: float, digits: int, up: bool = True) -> str:
     >>> outward(0.12341, 3), outward(0.12341, 3, up=False)
     ('0.124', '0.123')
     """
-    digits = _DIGITS.check(digits)
+    nearest, ceiling, floor = _contexts(digits)
     _VALUE.check(value)
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if value == 0:
         return "0"
     exact = Decimal(repr(float(value)))
-    near = Context(prec=digits).create_decimal(exact)
+    near = nearest.create_decimal(exact)
     if abs(near - exact) > _SNAP * abs(exact):
-        near = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR).create_decimal(exact)
+        near = (ceiling if up else floor).create_decimal(exact)
     return _plain(near)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _contexts(digits: int) -> tuple[Context, Context, Context]:
+    """Return how decimals are rounded to so many digits: to the nearest, up, down."""
+    digits = _DIGITS.check(digits)
+    nearest, ceiling, floor = (
+        Context(prec=digits, rounding=way) for way in (ROUND_HALF_EVEN, ROUND_CEILING, ROUND_FLOOR)
+    )
+    return nearest, ceiling, floor
 
 
 def of_100(rate: float, *, up: bool = True) -> str:

@@ -32,7 +32,7 @@ def draw(held: Mapping[str, str]) -> None:
         with work.progress("Judging"):
             panels.say(query)
             spec = claimed_and_true.claim_spec(query)
-            figure.picture(figure.figure_of(spec, height=claimed_and_true.HEIGHT), "claim")
+            figure.draw(figure.figure_of(spec, height=claimed_and_true.HEIGHT), "claim")
     except DpcoreError as error:
         figure.trouble(error, "claim")
 
@@ -40,6 +40,7 @@ def draw(held: Mapping[str, str]) -> None:
 with left:
     live.follow("claim", claimed_and_true.SLIDERS, draw)
 with below:
+    figure.explain(claimed_and_true.claim_spec(asked), height=claimed_and_true.HEIGHT)
     figure.offer(claimed_and_true.claim_spec(asked), key="claim")
     preset_note("Claimed_and_true", claimed_and_true.DEFAULTS)
     panels.show_advice(asked)

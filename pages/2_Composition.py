@@ -15,6 +15,7 @@ page.setup(
 page.preset_row("Composition", composition.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
 titles = composition.theorems()
+reasons = st.container()
 with right:
     query = composition.ask()
     view = composition.options()
@@ -54,7 +55,10 @@ with left:
     live.follow("composition", composition.SLIDERS, draw)
 with below:
     with suppress(DpcoreError), work.progress("Drawing"):  # the error appears where the picture would be
-        figure.words(figure.figure_of(spec, height=composition.HEIGHT))
+        drawing = figure.figure_of(spec, height=composition.HEIGHT)
+        with reasons:  # beside the choice of what is drawn
+            figure.say_notes(drawing)
+        st.markdown(figure.answer(drawing))
         composition.say_gaps(query, titles)
     figure.offer(spec, key="composition", command=lambda table: composition.command(query, table))
 

@@ -49,6 +49,7 @@ with right:
     if not view.no_noise:
         panels.offer("Noise", mechanisms.noise_spec, view, key="noise", link=False)
 
+panels.show_source(view.mechanism)
 left, right = st.columns(2, gap="large")
 for column, title, spec, key in (
     (left, "Profile δ(ε)", mechanisms.profile_spec, "profile"),

@@ -43,7 +43,9 @@ with below:
     with right:
         st.caption("Privacy region")
         figure.offer(view.region_spec(), key="utility_region", link=False, store=store)
+    results.offer_plan(view)
     results.show_facts(view)
+    results.show_source(view)
     note = st.container()
     results.show_bounds(view)
 with release:

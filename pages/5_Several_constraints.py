@@ -25,8 +25,8 @@ def draw(held: Mapping[str, str]) -> None:
     shown = view.moved(held)
     try:
         with work.progress("Composing"):
-            st.success(figure.plain(several_constraints.answer(shown)), icon=":material/check_circle:")
-            figure.picture(figure.figure_of(shown.spec(), height=several_constraints.HEIGHT), "cons_regions")
+            st.success(figure.sentence(several_constraints.answer(shown)), icon=":material/check_circle:")
+            figure.draw(figure.figure_of(shown.spec(), height=several_constraints.HEIGHT), "cons_regions")
     except DpcoreError as error:
         figure.trouble(error, "cons_regions")
 
@@ -36,6 +36,7 @@ if view is None:
 else:
     with left:
         live.follow("constraints", several_constraints.SLIDERS, draw)
+    figure.explain(view.spec(), height=several_constraints.HEIGHT)
     figure.offer(view.spec(), key="cons_regions")
     note = st.container()
     st.header("Which statements count")

@@ -11,7 +11,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Limits",
-    "Many mechanisms together look like Gaussian noise: a short formula, whose number may be below the truth.",
+    "Many mechanisms together look like Gaussian noise. That gives a short formula, but its ε may be below the truth.",
 )
 page.preset_row("Limits", limits.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
@@ -37,7 +37,7 @@ def draw(held: Mapping[str, str]) -> None:
     try:
         with work.progress("Composing"):
             panels.say(query)
-            figure.picture(figure.figure_of(limits.spec(query, view), height=limits.HEIGHT), "limits")
+            figure.draw(figure.figure_of(limits.spec(query, view), height=limits.HEIGHT), "limits")
     except DpcoreError as error:
         figure.trouble(error, "limits")
 
@@ -48,6 +48,7 @@ else:
     with left:
         live.follow("limits", limits.SLIDERS, draw)
     with below:
+        figure.explain(limits.spec(asked, view), height=limits.HEIGHT)
         figure.offer(limits.spec(asked, view), key="limits")
         preset_note("Limits", limits.DEFAULTS)
         panels.show_numbers(asked)

@@ -11,7 +11,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Local privacy",
-    "Everybody sends a random answer instead of a private letter: which channel tells an analyst most?",
+    "Everyone sends a random answer instead of their private value, here called a letter: which channel tells an analyst most?",
 )
 page.preset_row("Local_privacy", local_privacy.DEFAULTS)
 

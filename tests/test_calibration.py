@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.calibration import COLUMNS, calibrate, epsilon_for_error, largest_k, noise_for
-from dpcore.calibration.accuracy import gaussian_tail, geometric_tail, laplace_tail, uniform_tail
 from dpcore.calibration.quick import DeltaEstimate, applies
 from dpcore.calibration.search import Axis, Search
 from dpcore.cli import main
@@ -235,14 +234,20 @@ class TestHelpers:
         assert largest_k("gaussian(1e6)", 5, 1e-6) == pytest.approx(1.041128703528e12, rel=1e-9)
 
 
+def geometric_tail(epsilon: float, error: float, sensitivity: float = 1.0) -> float:
+    """P(|noise| > error) = 2 r^m / (1 + r), r = e^(-epsilon / sensitivity), m the next integer above."""
+    rate = epsilon / sensitivity
+    return 2.0 * math.exp(-rate * (math.floor(error) + 1)) / (1.0 + math.exp(-rate))
+
+
 class TestAccuracy:
     @pytest.mark.parametrize(
         ("mechanism", "tail", "better"),
         [
-            ("laplace", laplace_tail, -1),
+            ("laplace", lambda epsilon, error: math.exp(-epsilon * error), -1),
             ("geometric", geometric_tail, -1),
-            ("gaussian", gaussian_tail, 1),
-            ("uniform", uniform_tail, 1),
+            ("gaussian", lambda sigma, error: math.erfc(error / sigma / math.sqrt(2)), 1),
+            ("uniform", lambda halfwidth, error: max(0.0, 1.0 - error / halfwidth), 1),
         ],
     )
     @pytest.mark.parametrize(("error", "probability"), [(2.0, 0.05), (7.0, 1e-9), (0.5, 0.9)])
@@ -251,7 +256,7 @@ class TestAccuracy:
     ) -> None:
         found = epsilon_for_error(mechanism, error, probability)
         assert callable(tail)
-        assert tail(found.value, error) <= probability
+        assert tail(found.value, error) <= probability * (1 + 1e-14)
         assert tail(found.value * (1 + better * 1e-9), error) > probability
         parse(found.expression)
         assert found.words.startswith(f"With {found.parameter} = ")
@@ -261,6 +266,16 @@ class TestAccuracy:
         mass = [(1 - r) / (1 + r) * r ** abs(n) for n in range(-400, 401)]
         beyond = sum(m for n, m in zip(range(-400, 401), mass, strict=True) if abs(n) > 3)
         assert geometric_tail(0.3, 3.7, 2) == pytest.approx(beyond, rel=1e-12)
+
+    @pytest.mark.parametrize("mechanism", ["laplace", "geometric", "gaussian", "uniform", "staircase"])
+    @pytest.mark.parametrize(("error", "probability"), [(1e-3, 1e-300), (1e9, 0.999999), (3.0, 1 - 1e-15)])
+    def test_rare_and_certain_errors_have_an_answer(self, mechanism: str, error: float, probability: float) -> None:
+        """A search by single roundings never ended for probabilities next to 1."""
+        parse(epsilon_for_error(mechanism, error, probability).expression)
+
+    def test_what_no_noise_can_keep_is_refused(self) -> None:
+        with pytest.raises(DomainError, match="No laplace noise keeps the error"):
+            epsilon_for_error("laplace", 1e-9, 1e-300)
 
     def test_sensitivity(self) -> None:
         once = epsilon_for_error("laplace", 2, 0.05).value

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from dpcore.cli import main
 from dpcore.core.errors import DomainError
@@ -56,7 +56,9 @@ def test_statement_follows_from_the_region(text: str, to: str) -> None:
     frame = convert(region, to)
     assert tuple(frame) == COLUMNS
     grid = np.array([0.0, 0.1, 0.5, 1.0, 2.0, 4.0])
-    for parameters in frame["parameters"]:
+    everywhere = [parameters for parameters in frame["parameters"] if "alpha=" not in parameters]
+    assert everywhere  # a row with alpha holds on a range of rates only
+    for parameters in everywhere:
         statement = parse(f"{to}({parameters})")
         assert (region.delta_bounds(grid)[0] <= statement.delta_bounds(grid)[1] * (1 + 1e-9) + 1e-15).all()
 
@@ -114,10 +116,23 @@ class TestGaussian:
         assert values["alpha"] == 1e-12
         assert 0 < values["mu_lower"] <= values["mu"] <= values["mu_lower"] * (1 + 1e-4)
         assert 0 <= values["regret_lower"] <= values["regret"] < 1
-        assert 0 <= values["divergence_lower"] <= values["divergence"] <= values["regret"]
+        assert 0 <= values["gap_lower"] <= values["gap"]
+        assert values["regret"] <= values["gap"]
         alpha = np.geomspace(1e-12, 0.5, 300)
         gaussian = parse(f"gdp({values['mu']!r})").beta(alpha)
         assert (gaussian <= parse(text).curve.beta_bounds(alpha)[1] * (1 + 1e-9)).all()
+
+    @pytest.mark.parametrize("text", ["dp(1)", "laplace(0.1)^1000", "rr(1, 5)"])
+    def test_a_bounded_loss_has_a_regret_too(self, text: str) -> None:
+        whole, row = (part.split(", ") for part in convert(parse(text), "gdp")["parameters"])
+        values = {n: float(v) for n, v in (part.split("=") for part in row)}
+        assert values["mu_lower"] <= float(whole[0].removeprefix("mu=")) * (1 + 1e-6)
+        assert 0 < values["regret_lower"] <= values["regret"] <= values["gap"]
+        alpha = np.geomspace(1e-12, 0.5, 2001)
+        curve, moved = parse(text).curve, np.maximum(alpha - values["regret"], 1e-300)
+        shifted = np.where(alpha > values["regret"], ndtr(-ndtri(moved) - values["mu"]), 1.0)
+        assert (curve.beta_bounds(alpha)[0] - values["regret"] <= shifted + 1e-12).all()
+        assert len(convert(parse("gaussian(2)"), "gdp")) == 1
 
     def test_the_range_is_a_choice(self) -> None:
         frame = convert(parse("poisson_gaussian(9.4, 0.328)^2000"), "gdp", alpha=1e-10)

@@ -369,7 +369,7 @@ def test_the_printed_bound_is_false_and_its_correction_is_not() -> None:
     assert table.loc["(57) as printed", "holds"] == "no"
     assert table.loc["(57) as printed", "value"] == pytest.approx(4 * math.tanh(2.5))
     assert table.loc["(57) as printed", "truth"] == pytest.approx(5 * math.tanh(2.5), rel=1e-12)
-    assert table.loc["Corollary 2, ε alone", "holds"] == "yes"
+    assert table.loc["Corollary 2", "holds"] == "yes"
     sharp = bounds(COIN, LocalPromise(5.0), KL)
     sharp = sharp[(sharp["bound"] == "sharper bound") & (sharp["of"] == "the best channel")]
     assert float(sharp["value"].iloc[0]) == pytest.approx(float(sharp["truth"].iloc[0]), rel=1e-12)  # attained at t = 1

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parents[1]
+AGES = ROOT / "data" / "datasets" / "ages.csv"
 HEADED = tuple(HEADINGS[name] for name in FACTS)
 REGION = {"region", "epsilon", "delta", "eta", "beta", "mu", "power", "tpr", "advantage", "loss", "distance", "gamma",
           "total_variation", "ε", "δ", "μ"}  # fmt: skip
@@ -40,6 +41,8 @@ BY_THEOREM = {
 }
 # tables without a number of a region
 OTHER = {
+    ("statistic", "sensitivity", "beta", "value", "share_of_global", "kind", "note"): "sensitivities of a column",
+    ("statistic", "quantity", "value", "error", "kind", "note"): "a plan of a private interval, and its simulation",
     ("answer", "true", "released", "difference"): "one release beside the data",
     ("option", "chance", "kind", "true", "released"): "chances of the options of one release",
     ("dataset", "answer", "density", "accused", "kind"): "the law of the answers, drawn",
@@ -88,6 +91,7 @@ def check(table: pd.DataFrame, where: str) -> None:
 
 # ---- the command line ----------------------------------------------------------------------------------------
 
+SPORT = ["data/datasets/sport.csv", "--user", "member", "--time", "month", "--value", "hours"]
 ASKED: dict[str, list[list[str]]] = {
     "audit": [["data/audits/noisy_count.csv", "--claim", "gdp(1)"]],
     "calibrate": [["laplace(?)", "--epsilon", "1", "--delta", "0"], ["gaussian(?)^3", "--advantage", "0.2"]],
@@ -96,6 +100,20 @@ ASKED: dict[str, list[list[str]]] = {
     "convert": [["gdp(1)", "--to", "dp"], ["laplace(1)", "--to", "rdp"]],
     "curve": [["dp(1)", "gdp(1)"]],
     "deltas": [["dp(1)", "rdp(2, 0.5)^3"]],
+    "disclosure": [
+        ["data/datasets/survey.csv", "--quasi", "transport", "--sensitive", "cheated"],
+        [
+            "data/datasets/survey.csv",
+            "--pram",
+            "cheated",
+            "--keep",
+            "0.8",
+            "--k-noise",
+            "study_hours:2",
+            "--view",
+            "regions",
+        ],
+    ],
     "epsilons": [["laplace(1)"]],
     "lab": [["noise_zoo"]],
     "ledger": [
@@ -103,9 +121,38 @@ ASKED: dict[str, list[list[str]]] = {
         ["data/ledgers/quarter.csv", "--more", "1", "--epsilon", "20"],
         ["data/ledgers/quarter.csv", "--filter", "--epsilon", "20", "--delta", "1e-5"],
     ],
+    "plan": [
+        [
+            "data/datasets/staff.csv",
+            "--answers",
+            "count where years >= 10",
+            "mean of salary",
+            "--bounds",
+            "salary=20000:120000",
+            "--table",
+            table,
+        ]
+        for table in ("answers", "parts", "budget", "numbers")
+    ],
     "risk": [["dp(1, 1e-5)"]],
+    "series": [
+        [*SPORT, "--lower", "0", "--upper", "60"],
+        [*SPORT, "--lower", "0", "--upper", "60", "--releases", "3", "--view", "scenarios"],
+    ],
     "split": [["dp(0.6, 0.05)^3"], ["gdp(1)"]],
+    "interval": [
+        [str(AGES), "--lower", "0", "--upper", "100", "--releases", "50"],
+        [str(AGES), "--lower", "0", "--upper", "100", "--epsilon", "1,2"],
+    ],
+    "sensitivity": [
+        [str(AGES), "--lower", "0", "--upper", "100"],
+        [str(AGES), "--lower", "0", "--upper", "100", "--statistic", "quantile"],
+    ],
     "theorems": [["laplace(0.1)^10", "--delta", "1e-6"], ["dp(0.1, 0.01)*gdp(0.2)"]],
+    "training": [
+        ["--sampler", "poisson", "--examples", "60000", "--batch", "256", "--epochs", "60", "--sigma", "1.1"],
+        ["--sampler", "full", "--steps", "100", "--sigma", "20", "--claimed", "2"],
+    ],
     "utility": [["count_laplace", "--releases", "20"]],
     "vertices": [["dp(0.6, 0.05)^3"]],
 }

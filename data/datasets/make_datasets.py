@@ -9,7 +9,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SEED = 1965  # the year of Warner's paper on randomized response
-PEOPLE, STUDENTS = 2000, 1500
+PEOPLE, STUDENTS, STAFF = 2000, 1500, 1200
+MEMBERS, MONTHS = 80, 12
 
 # share of each five-year group, from 0-4 to 95-99, in thousandths: a population that grows slowly older
 AGE_GROUPS = (49, 50, 52, 54, 60, 66, 70, 71, 67, 64, 66, 69, 64, 54, 46, 39, 29, 18, 9, 3)
@@ -17,6 +18,14 @@ AGE_GROUPS = (49, 50, 52, 54, 60, 66, 70, 71, 67, 64, 66, 69, 64, 54, 46, 39, 29
 HOUSEHOLDS = ((0, 10, 27, 39, 16, 5, 2, 1), (22, 33, 20, 17, 5, 2, 1, 0), (38, 50, 7, 3, 1, 1, 0, 0))
 CHEATED = 0.22
 TRANSPORT = {"walk": 0.16, "bicycle": 0.27, "bus": 0.21, "train": 0.26, "car": 0.10}
+# share of each department in hundredths, and its pay in a first year
+DEPARTMENTS = {
+    "Administration": (12, 38_000),
+    "Production": (38, 34_000),
+    "Research": (14, 52_000),
+    "Sales": (22, 41_000),
+    "Support": (14, 36_000),
+}
 SATISFACTION = {1: 0.05, 2: 0.12, 3: 0.28, 4: 0.37, 5: 0.18}
 
 
@@ -50,6 +59,15 @@ def student(rng: random.Random) -> list[str]:
     return ["yes" if cheated else "no", transport, satisfied, f"{min(60.0, max(0.0, hours)):.1f}"]
 
 
+def employee(rng: random.Random) -> list[str]:
+    """Return the department, the salary in a year and the years of service of one employee; a few earn far more."""
+    department = pick(rng, list(DEPARTMENTS), [float(share) for share, _ in DEPARTMENTS.values()])
+    years = int(35 * rng.random() * rng.random())
+    salary = DEPARTMENTS[department][1] * (1 + 0.025 * years) * (0.85 + 0.3 * rng.random())
+    leads = rng.random() < 0.03
+    return [department, str(100 * round(salary * (1.5 + 2.0 * rng.random() if leads else 1) / 100)), str(years)]
+
+
 def table(header: list[str], rows: list[list[str]]) -> bytes:
     """Return a CSV file."""
     out = io.StringIO()
@@ -57,14 +75,33 @@ def table(header: list[str], rows: list[list[str]]) -> bytes:
     return out.getvalue().encode()
 
 
+def hours(rng: random.Random) -> list[list[str]]:
+    """Return the hours of sport of every member in every month: each month three fifths of the last, and chance.
+
+    Twelve uniform numbers minus 6 stand for a normal one: only additions, so every machine gives the same digits.
+    """
+    rows = []
+    for member in range(1, MEMBERS + 1):
+        value = 20.0
+        for month in range(-11, MONTHS + 1):  # a year before the first month, so that the start is forgotten
+            value = 8.0 + 0.6 * value + 4.0 * (sum(rng.random() for _ in range(12)) - 6.0)
+            if month >= 1:
+                rows.append([str(member), str(month), f"{min(60.0, max(0.0, value)):.1f}"])
+    return rows
+
+
 def datasets() -> dict[str, bytes]:
     """Return file name -> content."""
     rng = random.Random(SEED)
     people = [person(rng) for _ in range(PEOPLE)]
     students = [student(rng) for _ in range(STUDENTS)]
+    staff = [employee(rng) for _ in range(STAFF)]
+    sport = hours(random.Random(SEED + 1))
     return {
         "ages.csv": table(["age", "household"], people),
         "survey.csv": table(["cheated", "transport", "satisfaction", "study_hours"], students),
+        "staff.csv": table(["department", "salary", "years"], staff),
+        "sport.csv": table(["member", "month", "hours"], sport),
     }
 
 

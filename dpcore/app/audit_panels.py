@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.app import audit, audit_data, work
 from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, AuditView, regions
+from dpcore.app.badge import marked
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
 from dpcore.app.inputs import DELTAS, slider_field
@@ -138,7 +139,7 @@ def show_statements(view: AuditView) -> None:
     """List the smallest statements that are not contradicted."""
     statements = audit.statements(view)
     st.markdown("No smaller statement of its kind is consistent with the measurement; a larger one may be the truth.")
-    st.markdown("\n".join(f"- **{plain(s.notion)}** ({s.kind}): {plain(s.words)}" for s in statements))
+    st.markdown(marked("\n".join(f"- **{plain(s.notion)}** ({s.kind}): {plain(s.words)}" for s in statements)))
     with st.expander("As expressions", icon=":material/table_rows:"):
         for statement in statements:
             st.code(str(statement.region), language=None, wrap_lines=True)

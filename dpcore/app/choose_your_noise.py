@@ -110,7 +110,7 @@ def asked_words(question: Question) -> str:
     if question.error is not None:
         whose = "the mean" if question.unknown == RECORDS else "one answer"
         miss = of_100(question.probability)
-        parts.append(f"{whose} is off by more than {nearest(question.error)} in at most {miss} cases")
+        parts.append(f"{whose} is off by at most {nearest(question.error)} in all but {miss} cases")
     many = f" for {grouped(question.k)} answers" if question.unknown != COUNT and question.k > 1 else ""
     return f"{what}{many} such that {' and '.join(parts)}."
 

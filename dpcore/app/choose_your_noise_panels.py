@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.app import choose_your_noise as page
 from dpcore.app import inputs
-from dpcore.app.figure import plain
+from dpcore.app.figure import plain, sentence
 from dpcore.calibration.answers import COUNT, NOISE, RECORDS, Question
 from dpcore.calibration.requirements import LARGEST_EPSILON, Advantage, AttackRates, EpsilonDelta, Posterior
 from dpcore.core.domains import COUNT as COUNTED
@@ -109,7 +109,13 @@ def _requirement_fields(kind: str) -> list[NumberField]:
     fields: dict[str, list[NumberField]] = {
         page.STATEMENT: [
             ("ε", "choose_epsilon", loss, "Bound on the privacy loss of all answers together.", inputs.LOSSES),
-            ("δ", "choose_delta", rate, "How likely all answers together exceed that bound.", inputs.DELTAS),
+            (
+                "δ",
+                "choose_delta",
+                rate,
+                "By how much probabilities may exceed the factor e^ε, for all answers together.",
+                inputs.DELTAS,
+            ),
         ],
         page.ADVANTAGE: [
             (
@@ -148,7 +154,7 @@ def _requirement_fields(kind: str) -> list[NumberField]:
 def _error_fields(unknown: str, kind: str) -> list[NumberField]:
     """Return the error where it is limited, and always how often it may be larger."""
     larger: NumberField = (
-        "Tail",
+        "Larger errors",
         "choose_miss",
         ERROR_SHARE,
         "The share of answers whose error may be larger than stated.",
@@ -175,7 +181,7 @@ def _other_fields(unknown: str) -> Numbers:
     values: list[float | None] = []
     fields = [
         (label, "choose_width", AMOUNT, words),
-        ("ε at δ", "choose_stated", PROBABILITY, "The δ at which the ε of all answers is compared."),
+        ("Compare at δ", "choose_stated", PROBABILITY, "The δ at which the ε of all answers is compared."),
     ]
     if unknown == NOISE:
         words = "Sampling rate; below 1, Gaussian noise on Poisson samples, as in private training, is compared too."
@@ -218,7 +224,7 @@ def view() -> str:
 
 def say(question: Question) -> bool:
     """Say which noise to prefer; return whether there is something to draw."""
-    st.markdown(f"**{plain(page.best_words(question))}**")
+    st.markdown(sentence(page.best_words(question)))
     if page.is_drawable(question):
         return True
     st.warning("There is nothing to draw: no noise has an answer. The reasons are below.", icon=":material/warning:")
@@ -239,4 +245,4 @@ def show_table(question: Question) -> None:
 def show_lines(question: Question) -> None:
     """Say every answer in words, with a link to its noise."""
     for words, address in page.lines(question):
-        st.markdown(f"- {plain(words)}" + (f" [Look at this noise]({address})" if address else ""))
+        st.markdown(f"- {sentence(words)}" + (f" [Look at this noise]({address})" if address else ""))

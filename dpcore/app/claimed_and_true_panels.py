@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.app import claimed_and_true as page
 from dpcore.app import figure, inputs, work
-from dpcore.app.figure import plain
+from dpcore.app.figure import plain, sentence
 from dpcore.core.errors import DpcoreError
 from dpcore.training import ACCOUNTANTS
 
@@ -72,9 +72,9 @@ def say(query: page.ClaimQuery) -> None:
     """Say the verdict."""
     wrong, words = page.verdict(query)
     if wrong:
-        st.info(plain(words), icon=":material/flag:")
+        st.info(sentence(words), icon=":material/flag:")
     else:
-        st.success(plain(words), icon=":material/check_circle:")
+        st.success(sentence(words), icon=":material/check_circle:")
 
 
 def show_advice(query: page.ClaimQuery) -> None:
@@ -85,8 +85,8 @@ def show_advice(query: page.ClaimQuery) -> None:
     except DpcoreError as error:
         figure.trouble(error, "claimed_advice")
         return
-    for sentence in filter(None, words):
-        st.markdown(plain(sentence))
+    for line in filter(None, words):
+        st.markdown(sentence(line))
     one, _ = page.region(query)
     if link := page.noise_link(one):
         st.markdown(f"[{plain(str(one))} on the page Mechanisms]({link})")

@@ -10,8 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.app import inputs, page, work
+from dpcore.app.badge import marked
 from dpcore.app.export import csv_of
-from dpcore.app.figure import plain
+from dpcore.app.figure import plain, sentence
+from dpcore.charts.sampling import corner_count
 from dpcore.core.domains import COUNT, LOSS, PROBABILITY, SLACK
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import WORDS
@@ -104,7 +106,7 @@ def _mechanism() -> str | None:
     largest = 1.0 if epsilon is None or delta is None else float(DP(epsilon, delta).total_variation)
     etas = inputs.even_values(0.0, largest, 50)
     words = "Total variation of one mechanism; leave it empty if you do not know it."
-    eta = _number("η", "eta", etas, PROBABILITY, words, optional=True, disabled=known)
+    eta = _number("η", "eta", etas, PROBABILITY, words, name="Total variation η", optional=True, disabled=known)
     if known:
         return text
     if epsilon is None or delta is None or eta is None:
@@ -119,12 +121,13 @@ def _number(
     allowed: Parameter,
     words: str,
     *,
+    name: str = "",
     optional: bool = False,
     disabled: bool = False,
 ) -> float | None:
     default = DEFAULTS[key]
     return inputs.slider_field(
-        label, key, default, values, allowed, help_text=words, optional=optional, disabled=disabled
+        label, key, default, values, allowed, name=name, help_text=words, optional=optional, disabled=disabled
     )
 
 
@@ -272,15 +275,15 @@ def say(query: CompositionQuery) -> None:
     """Show which theorem is best."""
     frame = rows(query)
     if best(frame) is None:
-        st.warning(headline(frame, query.delta), icon=":material/block:")
+        st.warning(marked(headline(frame, query.delta)), icon=":material/block:")
         _offer_delta(query)
     else:
-        st.success(headline(frame, query.delta), icon=":material/check_circle:")
+        st.success(marked(headline(frame, query.delta)), icon=":material/check_circle:")
 
 
 def say_gaps(query: CompositionQuery, titles: Sequence[str]) -> None:
     """Show how much more the other theorems need."""
-    st.markdown(plain(gaps(rows(query), titles)))
+    st.markdown(sentence(gaps(rows(query), titles)))
 
 
 def _offer_delta(query: CompositionQuery) -> None:
@@ -353,10 +356,15 @@ def show_summary(query: CompositionQuery) -> None:
 
 def command(query: CompositionQuery, table: pd.DataFrame) -> str:
     """Return the command that prints all corners of a composition if the table shows only some."""
-    if "note" not in table.columns:  # ratios are never thinned
-        return ""
     for way in results(query):
-        own = table[table["theorem"] == way.name]
-        if way.region is not None and not way.single and bool(own["note"].str.contains(" corners").any()):
-            return f'dpcore constraints "{way.region}"'
+        if way.region is None or way.single:
+            continue
+        if "alpha" in table.columns:  # a border
+            points = int((table["label"] == way.title).sum())
+            if 0 < points < (corner_count(way.region) or 0):
+                return f'dpcore vertices "{way.region}"'
+        elif "note" in table.columns:  # statements; ratios are never thinned
+            own = table[table["theorem"] == way.name]
+            if bool(own["note"].str.contains(" corners").any()):
+                return f'dpcore constraints "{way.region}"'
     return ""

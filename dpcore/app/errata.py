@@ -99,7 +99,7 @@ def show_row(row: Row) -> None:
     except DpcoreError as error:
         figure.trouble(error, "evidence")
         return
-    st.markdown(f"**Evidence.** {figure.plain(text)}")
+    st.markdown(f"**Evidence.** {figure.sentence(text)}")
     if numbers is not None and len(numbers):
         figure.numbers(with_column_names(numbers), f"err_numbers_{row.name}")
 

@@ -12,7 +12,7 @@ from dpcore import specs
 from dpcore.charts.export import render, specification
 from dpcore.charts.paper import Paper
 from dpcore.core.domains import HEIGHT_MM, LETTER_SIZE, REAL, WIDTH_MM
-from dpcore.core.errors import DpcoreError
+from dpcore.core.numerals import nearest
 from dpcore.files.csv_writer import frame_text
 from dpcore.language.numbers import read_value
 
@@ -26,43 +26,102 @@ if TYPE_CHECKING:
 
 _MIME: Final = {".svg": "image/svg+xml", ".pdf": "application/pdf", ".png": "image/png"}
 FONTS: Final = ("sans-serif", "serif", "monospace")
-COLUMN: Final = (85, 60)
-"""Millimetres of a figure in one of two columns."""
+SCREEN: Final = ".svg"
+"""The picture that the code saves without a format for a paper."""
+FIELDS: Final[dict[str, Any]] = {
+    "paper": False,
+    "width": "85",
+    "height": "60",
+    "font": FONTS[0],
+    "size": "8",
+    "grey": False,
+    "x_range": "",
+    "y_range": "",
+    "file": ".pdf",
+}
+"""The format of a figure in a paper: its fields and what they hold at first; 85 mm is one of two columns."""
+_INCH: Final = 25.4  # millimetres
+_DOTS: Final = 96  # of a screen, per inch
 
 
-def show_files(spec: Mapping[str, Any], figure: Figure, table: pd.DataFrame, key: str) -> None:
-    """Show the downloads as CSV, JSON, SVG, PDF and PNG; each file is made on demand."""
-    format_ = _paper(key)
+# ---- the format of a paper -------------------------------------------------------------------------------------
+
+
+def fields(key: str) -> dict[str, Any]:
+    """Return the fields of a figure's format by their name in the link, with what they hold at first."""
+    return {f"{key}_{name}": value for name, value in FIELDS.items()}
+
+
+def is_for_paper(key: str) -> bool:
+    """Whether a figure has a format for a paper."""
+    return bool(st.session_state.get(f"{key}_paper", False))
+
+
+def keep_fields(key: str) -> None:
+    """Keep what the fields hold while they are not shown; Streamlit would forget it."""
+    for name in fields(key):
+        if name in st.session_state:
+            st.session_state[name] = st.session_state[name]
+
+
+def format_of(key: str) -> dict[str, Any]:
+    """Return a figure's format as options of `dpcore.charts.save`; without a format for a paper there are none."""
+    if not is_for_paper(key):
+        return {}
+    width, height, font, size, grey, across, up = (
+        st.session_state.get(f"{key}_{name}", FIELDS[name])
+        for name in ("width", "height", "font", "size", "grey", "x_range", "y_range")
+    )
+    paper = Paper(read_value(WIDTH_MM, width), read_value(HEIGHT_MM, height), font, read_value(LETTER_SIZE, size), grey)
+    return {"paper": paper, "x_range": _range(across), "y_range": _range(up)}
+
+
+def suffix_of(key: str) -> str:
+    """Return how the name of the picture ends that the code saves."""
+    return str(st.session_state.get(f"{key}_file") or FIELDS["file"]) if is_for_paper(key) else SCREEN
+
+
+def ask_format(key: str) -> None:
+    """Ask whether the figure is for a paper, and then for its format."""
+    shared: dict[str, Any] = {"bind": "query-params"}
+    words = "Format for a paper: millimetres, font, greys, ranges of the axes"
+    if not st.toggle(words, key=f"{key}_paper", **shared):
+        return
+    first, second, third, fourth, fifth = st.columns([2, 2, 3, 2, 2], vertical_alignment="bottom")
+    first.text_input("Width in mm", FIELDS["width"], key=f"{key}_width", **shared)
+    second.text_input("Height in mm", FIELDS["height"], key=f"{key}_height", **shared)
+    third.selectbox("Font", FONTS, key=f"{key}_font", **shared)
+    fourth.text_input("Letters in pt", FIELDS["size"], key=f"{key}_size", **shared)
+    fifth.toggle("Greys", key=f"{key}_grey", **shared)
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    shared["help"] = "Two numbers, such as 0 and 0.1, separated by a comma; empty for the whole axis."
+    left.text_input("Range of the horizontal axis", "", key=f"{key}_x_range", **shared)
+    middle.text_input("Range of the vertical axis", "", key=f"{key}_y_range", **shared)
+    shared["help"] = "Which of the three pictures the lines under Code save."
+    right.segmented_control(
+        "File in the code", list(_MIME), default=FIELDS["file"], required=True, key=f"{key}_file", **shared
+    )
+
+
+def show_preview(svg: bytes, paper: Paper, words: str) -> None:
+    """Show the figure as it will be in the paper, in its own size."""
+    st.image(svg.decode(), width=round(paper.width_mm / _INCH * _DOTS), alt=words)
+    st.caption(f"In print: {nearest(paper.width_mm)} × {nearest(paper.height_mm)} mm.")
+
+
+# ---- the files -------------------------------------------------------------------------------------------------
+
+
+def show_files(
+    spec: Mapping[str, Any], figure: Figure, table: pd.DataFrame, key: str, style: Mapping[str, Any]
+) -> None:
+    """Show the downloads as CSV, JSON, SVG, PDF and PNG, the pictures in a format for a paper if there is one."""
     name = specs.file_name(spec, "")
     with st.container(horizontal=True):
         _button("CSV", lambda: csv_of(table), f"{name}.csv", "text/csv", key)
         _button("JSON", lambda: json_of(figure, table), f"{name}.json", "application/json", key)
         for suffix, mime in _MIME.items():
-            _button(suffix[1:].upper(), lambda s=suffix: render(figure, s, **format_), f"{name}{suffix}", mime, key)
-
-
-def _paper(key: str) -> dict[str, Any]:
-    """Ask for the format of a paper, if one is wanted; return it as options of `render`."""
-    if not st.toggle("Format for a paper: millimetres, font, greys, ranges of the axes", key=f"{key}_paper"):
-        return {}
-    first, second, third, fourth, fifth = st.columns([2, 2, 3, 2, 2], vertical_alignment="bottom")
-    width = first.text_input("Width in mm", str(COLUMN[0]), key=f"{key}_width")
-    height = second.text_input("Height in mm", str(COLUMN[1]), key=f"{key}_height")
-    font = third.selectbox("Font", FONTS, key=f"{key}_font")
-    size = fourth.text_input("Letters in pt", "8", key=f"{key}_size")
-    grey = fifth.toggle("Greys", key=f"{key}_grey")
-    left, right = st.columns(2)
-    words = "Two numbers, such as 0 and 0.1, separated by a comma; empty for the whole axis."
-    across = left.text_input("Range of the horizontal axis", "", key=f"{key}_x_range", help=words)
-    up = right.text_input("Range of the vertical axis", "", key=f"{key}_y_range", help=words)
-    try:
-        paper = Paper(
-            read_value(WIDTH_MM, width), read_value(HEIGHT_MM, height), font, read_value(LETTER_SIZE, size), grey
-        )
-        return {"paper": paper, "x_range": _range(across), "y_range": _range(up)}
-    except DpcoreError as error:
-        st.error(str(error), icon=":material/error:")
-        return {}
+            _button(suffix[1:].upper(), lambda s=suffix: render(figure, s, **style), f"{name}{suffix}", mime, key)
 
 
 def _range(text: str) -> Range | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 
 from dpcore import specs
-from dpcore.app import work
-from dpcore.app.export import show_files
-from dpcore.app.page import link_box, look
+from dpcore.app import badge, export, work
+from dpcore.app.page import link_box, linked, look
+from dpcore.charts.export import render
 from dpcore.charts.theme import Look
 from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
@@ -56,7 +57,9 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
 
     def draw() -> Figure:
         with _own_words():
-            return specs.draw(source, style)
+            figure = specs.draw(source, style)
+        figure.outline  # noqa: B018  kept with the figure: a page that shows it again need not write it again
+        return figure
 
     return (store or work.cache()).get(key, draw)
 
@@ -74,9 +77,9 @@ def table_of(spec: Mapping[str, Any], figure: Figure, *, store: ResultCache | No
 
 
 def code_of(spec: Mapping[str, Any], key: str) -> str:
-    """Return the Python code that makes the figure and its table, and saves the picture."""
+    """Return the Python code that makes the figure and its table, and saves the picture in the format of Export."""
     with _own_words():
-        return specs.code(_at_tolerance(spec), file=f"{key}.svg")
+        return specs.code(_at_tolerance(spec), file=f"{key}{export.suffix_of(key)}", **export.format_of(key))
 
 
 def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
@@ -170,20 +173,42 @@ def picture(figure: Figure, key: str, **options: Any) -> Any:
     return event
 
 
+def explain(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | None = None) -> None:
+    """Show the sentence and the notes of a figure below its controls; an error is shown where the picture would be."""
+    with suppress(DpcoreError), work.progress("Drawing", store=store):
+        words(figure_of(spec, height=height, store=store))
+
+
 def words(figure: Figure) -> None:
     """Show the sentence and the notes of a figure."""
-    st.markdown(plain(figure.takeaway))
+    st.markdown(answer(figure))
+    say_notes(figure)
+
+
+def say_notes(figure: Figure) -> None:
+    """Show the notes of a figure."""
     for note in figure.notes:
         st.caption(plain(note))
+
+
+def answer(figure: Figure) -> str:
+    """Return the Markdown of a figure's sentence, with the badge of the table where the sentence has none."""
+    text = sentence(figure.takeaway)
+    return text if badge.is_marked(text) else f"{text} {badge.of_table(figure.table)}".rstrip()
 
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:
     """Draw only the chart; return its selection event if `options` has `on_select`."""
     spec, tables = figure.outline
-    data = {**spec.get("datasets", {}), **tables}
+    data = {**spec.get("datasets", {}), **{name: _arrow(table) for name, table in tables.items()}}
     return st.vega_lite_chart(
         spec={**zoomable(spec), "datasets": data}, key=key, alt=figure.takeaway, theme=None, width="stretch", **options
     )
+
+
+def _arrow(table: pd.DataFrame) -> pa.Table:
+    """Return a table as Arrow has it; Streamlit's own way there writes down all that pandas knows of it, at three times the price."""
+    return pa.table({str(name): pa.array(table[name].to_numpy()) for name in table.columns})
 
 
 def offer(
@@ -206,6 +231,8 @@ def _row(
     store: ResultCache | None,
 ) -> None:
     """Show the row and its open panels; closed panels compute nothing."""
+    if f"{key}_row" not in st.session_state and st.query_params.get(f"{key}_paper") == "true":
+        st.session_state[f"{key}_row"] = [EXPORT]  # a link with a format for a paper
     panels = st.pills(
         "Take away",
         [TABLE, EXPORT, CODE, *([LINK] if link else [])],
@@ -214,6 +241,8 @@ def _row(
         key=f"{key}_row",
         label_visibility="collapsed",
     )
+    if EXPORT not in panels:
+        export.keep_fields(key)
     try:
         if TABLE in panels or EXPORT in panels:
             with work.progress("Listing", store=store):
@@ -222,13 +251,27 @@ def _row(
             if TABLE in panels:
                 _show_table(table, key, command(table) if command is not None else "")
             if EXPORT in panels:
-                show_files(_at_tolerance(spec), figure, _sheet(spec, figure, store), key)
+                _export(spec, figure, key, store)
         if CODE in panels:
             st.code(code_of(spec, key), language="python")
     except DpcoreError as error:
         trouble(error, f"{key}_row")
+    linked(export.fields(key), needed=export.is_for_paper(key))
     if LINK in panels:
         link_box()
+
+
+def _export(spec: Mapping[str, Any], figure: Figure, key: str, store: ResultCache | None) -> None:
+    """Show the files of a figure, their format, and the figure in the format of a paper."""
+    export.ask_format(key)
+    style = export.format_of(key)
+    source = _at_tolerance(spec)
+    export.show_files(source, figure, _sheet(spec, figure, store), key, style)
+    if style:
+        with work.progress("Drawing", store=store):
+            parts = ("preview", *_name(source), work.name_of(style))
+            svg = (store or work.cache()).get(parts, lambda: render(figure, ".svg", **style))
+        export.show_preview(svg, style["paper"], figure.takeaway)
 
 
 def _sheet(spec: Mapping[str, Any], figure: Figure, store: ResultCache | None) -> pd.DataFrame:
@@ -276,6 +319,11 @@ def numbers(table: pd.DataFrame, key: str) -> None:
     """Show a table with ten digits and small numbers in scientific notation."""
     digits = {name: st.column_config.NumberColumn(format="%.10g") for name in table.select_dtypes("float").columns}
     st.dataframe(table, hide_index=True, width="stretch", key=key, column_config=digits)
+
+
+def sentence(text: str) -> str:
+    """Return the Markdown of a sentence about numbers: what each of them is becomes a badge."""
+    return badge.marked(plain(text))
 
 
 def plain(text: str) -> str:

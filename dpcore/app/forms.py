@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _RATES = [round(0.01 * step, 2) for step in range(101)]
 _EXCESSES = sorted({0.0, *(float(f"{step}e{power}") for power in range(-9, -2) for step in (1, 2, 5)), *_RATES})
 _EVEN = ("epsilon", "mu")
+_NAMES = {"eta": "total variation"}  # of parameters whose own name says little
 _SMALL = ("delta", "slack")  # rates whose powers of ten matter
 _LOSSES = [round(0.05 * step, 2) for step in range(101)] + [5.5, 6.0, 7.0, 8.0, 9.0, 10.0]  # more hides nobody
 _SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [
@@ -131,8 +133,9 @@ def _slider(
         on_change(*args)
 
     st.session_state[handle] = value
+    symbol = parameter.label or parameter.name
     st.select_slider(
-        parameter.label or parameter.name,
+        f"{_NAMES[parameter.name]} {symbol}" if parameter.name in _NAMES else symbol,
         slider_values(parameter, value, values),
         key=handle,
         format_func=numeral,
@@ -150,7 +153,8 @@ def slider_key(place: str) -> str:
     return f"{place}_slide"
 
 
-def _grid(parameter: Parameter) -> list[float]:
+@cache
+def _grid(parameter: Parameter) -> tuple[float, ...]:
     """Return the values of a slider: even steps where people think so (rates, ε, μ), a log scale for the rest."""
     grid: Sequence[float]
     if parameter.kind == "integer":
@@ -161,7 +165,7 @@ def _grid(parameter: Parameter) -> list[float]:
         grid = _LOSSES
     else:
         grid = _SIZES
-    return [value for value in grid if _inside(parameter, value)]
+    return tuple(value for value in grid if _inside(parameter, value))
 
 
 def _inside(parameter: Parameter, value: float) -> bool:
@@ -204,7 +208,7 @@ def _field(
 ) -> None:
     """Show the widget of one parameter; what is in the session already is kept."""
     label = parameter.label or parameter.name
-    label = label if label == parameter.name else f"{label} ({parameter.name})"
+    label = label if label == parameter.name else f"{label} ({_NAMES.get(parameter.name, parameter.name)})"
     joined = ", joined by ;" if parameter.kind == "regions" else ""
     st.session_state.setdefault(key, value)
     shared: dict[str, Any] = {

@@ -35,8 +35,9 @@ def contents(name: str) -> None:
         st.markdown(f"**In this text**\n\n{inside}")
     for chapter in guide_texts.chapters():
         st.markdown(f"**{chapter.title}**")
-        for one in chapter.texts:
-            _door(one, here=one == name)
+        with st.container(gap="xxsmall"):
+            for one in chapter.texts:
+                _door(one, here=one == name)
 
 
 def _door(name: str, *, here: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dpcore.app import figure, page
+from dpcore.app import figure, page, work
 from dpcore.specs import Spec, figures_in
 from dpcore.specs.sections import with_sections
 
@@ -110,19 +110,35 @@ def show_text(name: str) -> None:
 
 def show_inside(name: str) -> None:
     """Show a text inside an expander: plain Markdown, and pictures without their row."""
-    text, specs = _read(name)
+    show_pieces(*_read(name), name)
+
+
+def show_pieces(text: str, specs: tuple[Spec, ...], name: str, *, store: work.ResultCache | None = None) -> None:
+    """Show Markdown with its pictures, without their row.
+
+    Parameters
+    ----------
+    text : str
+        Markdown with figure blocks.
+    specs : tuple of Spec
+        The figures, in order.
+    name : str
+        What the text is called in keys.
+    store : ResultCache, optional
+        Where results are kept: the visitor's own cache for uploaded data.
+    """
     for index, piece in enumerate(_FIGURE.split(text)):
         if piece.strip():
             st.markdown(piece)
         if index < len(specs):
-            _show_picture(specs[index], name, row=False)
+            _show_picture(specs[index], name, row=False, store=store)
 
 
-def _show_picture(spec: Spec, name: str, *, row: bool = True) -> None:
+def _show_picture(spec: Spec, name: str, *, row: bool = True, store: work.ResultCache | None = None) -> None:
     st.markdown(f"**{figure.plain(str(spec['title']))}**")
     # a text has several pictures, each with its own Stop
     key, words = f"guide_{name}_{spec.name}", f"Drawing: {spec['title']}"
-    if figure.picture_of(spec, key=key, words=words) and row:
+    if figure.picture_of(spec, key=key, words=words, store=store) and row:
         figure.offer(spec, key=key, link=False)
     if spec.get("caption"):
         st.caption(figure.plain(str(spec["caption"])))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore import ledger
 from dpcore.app import work
+from dpcore.app.grid import changed_rows
 from dpcore.app.listing import LONGEST_LINK
 from dpcore.app.page import presets
 from dpcore.core.errors import DpcoreError
@@ -38,6 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "ledger_more": "3",
 }
 LONG = "_ledger_long"  # of the session alone: a ledger too long for a link
+OWN = "_ledger_own"  # of the session alone: the visitor's own table, for the pages that add rows to it
 MOST_LINKED = LONGEST_LINK // 2  # characters of CSV; in a link many become three
 MOST_EDITED = 1000
 STATUS, INCLUDED = "status", "included"
@@ -97,6 +99,25 @@ def is_public(text: str) -> bool:
 def read(text: str) -> LedgerReading:
     """Return the rows of a table written as CSV or JSON; inside `work.progress` with the store of the table."""
     return result(read_ledger, _content(text))
+
+
+def link_state(text: str, relation: str, delta: float, epsilon: float | None) -> dict[str, str]:
+    """Return the parameters of a link that opens the page with a table; one too long for a link is left out.
+
+    Parameters
+    ----------
+    text : str
+        The rows, as CSV.
+    relation : str
+        The neighbouring relation of all of them.
+    delta : float
+        The delta of the budget.
+    epsilon : float or None
+        The epsilon of the budget; None leaves it as it is.
+    """
+    state = {"ledger_relation": relation, "ledger_delta": numeral(delta)}
+    budget = {} if epsilon is None else {"ledger_epsilon": numeral(epsilon)}
+    return {**state, **budget, **({} if _is_long(text) else {"ledger_rows": text})}
 
 
 def readable(reading: LedgerReading, text: str) -> str:
@@ -200,18 +221,5 @@ def editor_table(reading: LedgerReading) -> pd.DataFrame:
 
 def edited(reading: LedgerReading, changes: dict[str, Any]) -> str:
     """Return the table as CSV after the changes that an editor reports; empty new rows are left out."""
-    rows = [dict(row) for row in all_cells(reading)]
-    for place, cells in changes.get("edited_rows", {}).items():
-        if 0 <= int(place) < len(rows):
-            rows[int(place)].update({name: _typed(value) for name, value in cells.items() if name != STATUS})
-    gone = {int(place) for place in changes.get("deleted_rows", [])}
-    kept = [row for place, row in enumerate(rows) if place not in gone]
-    for cells in changes.get("added_rows", []):
-        new = {name: _typed(value) for name, value in cells.items() if name != STATUS and _typed(value)}
-        if new:
-            kept.append({"label": "", "expression": "", "count": "1", **new})
-    return cells_to_csv(kept)
-
-
-def _typed(value: Any) -> str:
-    return "" if value is None else str(value).strip()
+    fresh = {"label": "", "expression": "", "count": "1"}
+    return cells_to_csv(changed_rows(all_cells(reading), changes, ignored=(STATUS,), fresh=fresh))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, ledger, page, uploads, work
+from dpcore.app import figure, inputs, ledger, navigation, page, uploads, work
+from dpcore.app.badge import marked
 from dpcore.app.figure import plain
-from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, SHOWN, STATUS, LedgerView
+from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, OWN, SHOWN, STATUS, LedgerView
 from dpcore.core.domains import DELTA, LOSS
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError, RelationError
 from dpcore.ledger import ASSUMPTION, CHOICE, Budget, more_words, read_ledger, to_csv, to_json
@@ -44,6 +45,9 @@ _HELP = {
     STATUS: "Whether the row is included in the numbers, and if not, why.",
 }
 _WIDTHS: dict[str, Any] = {"label": 170, "expression": 210, "count": 75, STATUS: 95, "group": 90, "group_limit": 105}
+_PEOPLE = (
+    "A file with the data of people does not belong here: plan a release from it, and its rows come here by themselves."
+)
 GROUPS = (
     "Rows with the same **group** are about different people, such as one row per department: together they cost as much as "
     "the worst of them. **group_limit** says in how many of them one person can be: 1 if empty, or 2 for substitution, where a "
@@ -62,10 +66,13 @@ def ask_table(files: DeltaGenerator) -> tuple[str, LedgerReading] | None:
         with st.popover("Open a file", icon=":material/upload_file:"):
             _upload()
         text = _text()
+    st.session_state[OWN] = "" if ledger.is_public(text) else text
     work.fresh((text, *(st.session_state.get(key) for key in DEFAULTS)))
     refused, notices = st.session_state.pop(_NOTICES, ("", ()))
     if refused:
-        below.error(plain(refused), icon=":material/error:")
+        with below:
+            st.error(plain(refused), icon=":material/error:")
+            navigation.PLANNER.point("Plan a release from a table of people")
     try:
         with work.progress("Reading", store=store_of(text)):
             reading = ledger.read(text)
@@ -135,7 +142,7 @@ def _take_file() -> None:
     try:
         reading = read_ledger(file.getvalue())
     except DpcoreError as error:
-        st.session_state[_NOTICES] = (str(error), ())
+        st.session_state[_NOTICES] = (f"{error} {_PEOPLE}", ())
         return
     if reading.relation:
         page.change("ledger_relation", reading.relation)
@@ -237,13 +244,12 @@ def ask_budget() -> tuple[Budget | None, str]:
     )  # fmt: skip
     delta = inputs.slider_field(
         "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], inputs.DELTAS, _DELTA,
-        help_text="The probability with which the whole ledger may exceed the budget ε; every ε on this page is at this δ.",
+        help_text="By how much probabilities may exceed the factor e^ε, for all rows together; every ε on this page is at this δ.",
     )  # fmt: skip
-    relation = st.segmented_control(
+    relation = st.radio(
         "Neighbours",
         (AS_ROWS, "substitution", "add/remove"),
-        default=AS_ROWS,
-        required=True,
+        horizontal=True,  # it wraps where there is no room for all three
         key="ledger_relation",
         bind="query-params",
         help="Neighbouring datasets differ in one person, whose data are changed, or added or removed. If the rows "
@@ -342,12 +348,12 @@ def say(view: LedgerView, make: Callable[[], str], words: str, key: str) -> None
     """Show a sentence that takes time, or why there is none."""
     try:
         with work.progress(words, store=view.store):
-            sentence = make()
+            text = make()
     except DpcoreError as error:
         figure.trouble(error, key)
         say_command(view, error)
     else:
-        st.markdown(_bold(sentence))
+        st.markdown(marked(_bold(text)))
 
 
 def _bold(words: str) -> str:
@@ -362,7 +368,7 @@ def say_rows(view: LedgerView) -> None:
     say(view, lambda: ledger.total_words(view), "Adding up", "ledger_total")
     for words in (ledger.assumed_words(view), ledger.group_words(view)):
         if words:
-            st.markdown(plain(words))
+            st.markdown(figure.sentence(words))
     st.caption(RULE)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.app import figure, inputs, work
 from dpcore.app import limits as page
-from dpcore.app.figure import plain
+from dpcore.app.figure import sentence
 from dpcore.core.domains import LOSS, POSITIVE, SHARE
 from dpcore.core.errors import DpcoreError
 
@@ -99,7 +99,7 @@ def ask_arrays() -> page.Rows | None:
 def say(query: page.LimitsQuery) -> None:
     """Say whether the limit is below the truth."""
     unsafe, words = page.verdict(query)
-    st.info(plain(words), icon=":material/flag:" if unsafe else ":material/info:")
+    st.info(sentence(words), icon=":material/flag:" if unsafe else ":material/info:")
 
 
 def show_numbers(query: page.LimitsQuery) -> None:
@@ -111,5 +111,5 @@ def show_numbers(query: page.LimitsQuery) -> None:
         figure.trouble(error, "limits_comparing")
         return
     if words:
-        st.markdown(plain(words))
+        st.markdown(sentence(words))
     st.dataframe(rows, hide_index=True, width="stretch", key="lim_numbers")

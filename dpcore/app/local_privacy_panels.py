@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.app import figure, page, work
-from dpcore.app.figure import plain
+from dpcore.app.figure import plain, sentence
 from dpcore.app.inputs import LOSSES, number_field, round_values, slider_field
 from dpcore.app.local_privacy import (
     CHANNELS,
@@ -185,7 +185,7 @@ def _promise() -> LocalPromise | None:
         )
     with right:
         eta = number_field(
-            "η", "local_eta", "", trouble=trouble, optional=True,
+            "Total variation η", "local_eta", "", trouble=trouble, optional=True,
             help_text="A bound on the total variation between the answers of any two letters; empty: no bound.",
         )  # fmt: skip
     if epsilon is None or delta is None or eta is None:
@@ -207,7 +207,7 @@ def say_limits(view: LocalPrivacyView) -> None:
         with work.progress("Comparing"):
             words = regime_sentence(view)
         if words:
-            st.markdown(plain(words))
+            st.markdown(sentence(words))
     except DpcoreError as error:
         figure.trouble(error, "local_comparing")
 
@@ -216,7 +216,7 @@ def say_people(view: LocalPrivacyView) -> None:
     """Say how many people it takes."""
     try:
         with work.progress("Counting people"):
-            st.markdown(plain(people_sentence(view)))
+            st.markdown(sentence(people_sentence(view)))
     except DpcoreError as error:
         figure.trouble(error, "local_counting_people")
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import figure, forms, inputs, page, work
-from dpcore.app.figure import plain
+from dpcore.app.badge import marked
+from dpcore.app.figure import plain, sentence
 from dpcore.app.live import Handle
 from dpcore.app.mechanisms import (
     DEFAULTS,
@@ -82,8 +83,6 @@ def ask() -> MechanismView | None:
         delta = inputs.slider_field(
             "δ", "stated_delta", DEFAULTS["stated_delta"], DELTAS, DELTA, name=name, help_text=words
         )
-    with texts:
-        _about(chosen)
     return None if chosen is None or alpha is None or delta is None else MechanismView(text.strip(), alpha, delta)
 
 
@@ -167,10 +166,8 @@ def _written(text: str, mechanism: Mechanism) -> Written:
     return of(mechanism) if repeated is None else repeated.written
 
 
-def _about(mechanism: Mechanism | None) -> None:
-    """Show formula, assumptions and source."""
-    if mechanism is None:
-        return
+def show_source(mechanism: Mechanism) -> None:
+    """Show formula, assumptions and source; a formula needs the whole width."""
     with st.expander("Formula and source", icon=":material/function:"):
         entry = mechanism.entry
         st.latex(entry.formula)
@@ -200,7 +197,7 @@ def show_noise(view: MechanismView) -> None:
                 st.info(plain(view.no_noise), icon=":material/info:")
             else:
                 figure.picture(figure.figure_of(noise_spec(view), height=NOISE_HEIGHT), "noise")
-            st.markdown(plain(view.best_words()))
+            st.markdown(sentence(view.best_words()))
     except DpcoreError as error:
         figure.trouble(error, "noise")
 
@@ -248,7 +245,7 @@ def show_statements(view: MechanismView) -> None:
         figure.trouble(error, "mechanism_stating")
         return
     cells = zip(*(table[name].tolist() for name in ("statement", HEADINGS["kind"], "value")), strict=True)
-    st.markdown("\n".join(f"- **{plain(notion)}** ({kind}): {plain(value)}" for notion, kind, value in cells))
+    st.markdown(marked("\n".join(f"- **{plain(notion)}** ({kind}): {plain(value)}" for notion, kind, value in cells)))
     with st.expander("As expressions", icon=":material/table_rows:"):
         st.dataframe(table, hide_index=True, width="stretch", key="statements")
 
@@ -264,9 +261,9 @@ def show_claim(view: MechanismView) -> None:
     if found is None:
         st.markdown("There is no usual claim about this mechanism.")
     elif found.holds is False:
-        st.warning(f"**Claimed: `{found.region}`.** {plain(found.words)}", icon=":material/warning:")
+        st.warning(f"**Claimed: `{found.region}`.** {sentence(found.words)}", icon=":material/warning:")
     else:
-        st.success(f"**Claimed: `{found.region}`.** {plain(found.words)}", icon=":material/check_circle:")
+        st.success(f"**Claimed: `{found.region}`.** {sentence(found.words)}", icon=":material/check_circle:")
 
 
 def show_goal(view: MechanismView) -> None:
@@ -290,7 +287,7 @@ def show_goal(view: MechanismView) -> None:
     except DpcoreError as error:
         figure.trouble(error, "mechanism_calibrating")
         return
-    st.markdown(goal_words(row, epsilon, delta, k))
+    st.markdown(marked(goal_words(row, epsilon, delta, k)))
     one = str(row["expression"]).rsplit("^", maxsplit=1)[0] if k > 1 else str(row["expression"])
     st.button("Look at this noise", icon=":material/visibility:", on_click=page.change, args=("expression", one))
     with st.expander("Python that calibrates", icon=":material/code:"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +37,16 @@ class Door:
     icon: str
     state: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the widgets of the page, or its address, hold what the view sets."""
+        return all(st.session_state.get(key, st.query_params.get(key)) == text for key, text in self.state.items())
+
+    def point(self, words: str, **state: str) -> None:
+        """Show a link to the page inside another one; a page that runs alone, without the app, has none."""
+        with suppress(StreamlitPageNotFoundError):
+            st.page_link(self.file, label=words, icon=f":material/{self.icon}:", query_params=state or None)
+
     def link(self, *, bold: bool = False) -> None:
         """Show a link to the page."""
         label = f"**{self.label}**" if bold else self.label
@@ -51,6 +62,16 @@ class PageGroup:
     doors: tuple[Door, ...]
 
 
+PLANNER: Final = Door(
+    "pages/16_Plan_a_release.py",
+    "Plan a release",
+    "From a table to numbers that can be published, with their errors and their price.",
+    "edit_calendar",
+)
+LEDGER: Final = Door(
+    "pages/9_Ledger.py", "Ledger", "Add up your releases and see what still fits into the budget.", "receipt_long"
+)
+TRAINING: Final = "pages/18_Private_training.py"
 START: Final = Door("streamlit_app.py", "Start", "What one published number reveals, in one picture.", "home")
 GROUPS: Final = (
     PageGroup(
@@ -66,14 +87,18 @@ GROUPS: Final = (
         "Release",
         "May I release this?",
         (
-            Door("pages/9_Ledger.py", "Ledger", "Add up your releases and see what still fits into the budget.", "receipt_long"),
+            PLANNER,
+            Door("pages/17_Your_data.py", "Your data", "Open a table and see what can be said about it privately.", "table_view"),
+            LEDGER,
             Door("pages/11_Choose_your_noise.py", "Choose your noise", "Find the noise that keeps a promise.", "tune"),
         ),
     ),
     PageGroup(
         "Train",
         "What is the ε of my training run?",
-        (Door("pages/7_Subsampling.py", "Subsampling", "The ε of many steps on random samples.", "model_training"),),
+        (
+            Door(TRAINING, "Private training", "The ε of a training run (DP-SGD), beside what your library says.", "model_training"),
+        ),
     ),
     PageGroup(
         "Explore",
@@ -99,6 +124,7 @@ GROUPS: Final = (
         (
             Door("pages/5_Several_constraints.py", "Several constraints", "Several (ε, δ) statements about one mechanism.", "join_inner"),
             Door("pages/6_Limits.py", "Limits", "The Gaussian limit of composition, and how far off it is.", "show_chart"),
+            Door("pages/7_Subsampling.py", "Subsampling", "What one use of a random sample hides.", "filter_alt"),
             Door("pages/8_Local_privacy.py", "Local privacy", "The best channel for a question and a promise.", "person_pin"),
             Door("pages/13_Statistics_lab.py", "Statistics lab", "What a thesis printed, and what is true.", "science"),
             Door("pages/15_Errata.py", "Errata", "Mistakes in the sources, each with a computation.", "rule"),
@@ -109,9 +135,14 @@ GROUPS: Final = (
 FOUR: Final = (
     Door("pages/14_Guide.py", "Understand", "What does ε mean? The guide starts from scratch.", "school"),
     Door(
-        "pages/9_Ledger.py", "Release numbers", "Which noise do I need, and what still fits into the budget?", "publish"
+        PLANNER.file,
+        "Release numbers",
+        "Open a table: which noise do I need, how far off are the answers, what do they cost?",
+        "publish",
     ),
-    Door("pages/7_Subsampling.py", "Train a model", "The certified ε of a training run.", "model_training"),
+    Door(
+        TRAINING, "Train a model", "The certified ε of a training run, beside what your library says.", "model_training"
+    ),
     Door(
         "pages/2_Composition.py",
         "Write a paper",
@@ -122,13 +153,24 @@ FOUR: Final = (
 """The links on the start page, one for each kind of visitor."""
 
 
+UNMARKED: Final = "other_view"
+"""Key of the containers of links to other views of the current page; Streamlit would mark them too."""
+
+
+def is_other_view(door: Door) -> bool:
+    """Whether another link leads to the view that is open: of Guide and Glossary, one is the current."""
+    views = [one for group in GROUPS for one in group.doors if one.file == door.file and one.state]
+    return not door.is_open if door.state else any(view.is_open for view in views)
+
+
 def show() -> None:
-    """Draw the sidebar: the pages in groups, with the current page marked."""
+    """Draw the sidebar: the pages in groups, with the current page or view marked."""
     with st.sidebar.container(gap="xxsmall"):
         try:
             for group in GROUPS:
                 st.markdown(f"**{group.title}**")
                 for door in group.doors:
-                    door.link()
+                    with st.container(key=f"{UNMARKED}_{door.icon}") if is_other_view(door) else nullcontext():
+                        door.link()
         except StreamlitPageNotFoundError:
             return  # a page that runs alone, without the app, has no other pages to link to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_KEPT", "Preset", "data_folder", "presets"]
 
 MOST_KEPT = 50
+_LOCAL: Final = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # addresses that reach one machine only
 LENGTH: Final = "link_length"
 """Query parameter with the length of a link that was too long to read."""
 
@@ -27,8 +29,12 @@ _STYLE: Final = """<style>
 .stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
 [data-testid="stSidebarHeader"] { height: 2rem; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
+.stMarkdownBadge { border: 1px solid currentColor; }
+[class*="st-key-other_view"] a:not(:hover) { background: none; }
+[class*="st-key-other_view"] p { font-weight: normal; }
 </style>"""
-"""Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen."""
+"""Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. A badge needs a
+frame inside a box of its own colour. Of two links to one page, the one to another view is not marked."""
 
 
 def setup(title: str, lead: str) -> None:
@@ -147,12 +153,16 @@ def guide(name: str) -> None:
             show_inside(name)
 
 
-def linked(defaults: Mapping[str, Any]) -> None:
+def linked(defaults: Mapping[str, Any], *, needed: bool = True) -> None:
     """Declare what the page's link contains: the keys of widgets bound to the address, each with its default.
 
-    A key that starts with _ is private to the session.
+    A key that starts with _ is private to the session. What is not `needed` is left out.
     """
-    _linked().update({key: value for key, value in defaults.items() if not key.startswith("_")})
+    for key, value in defaults.items():
+        if needed and not key.startswith("_"):
+            _linked()[key] = value
+        else:
+            _linked().pop(key, None)
 
 
 def _linked() -> dict[str, Any]:
@@ -185,17 +195,20 @@ def link() -> str:
     """Return the link that restores the current state of the page.
 
     It is built from the values themselves, including those of hidden widgets, and not from the browser's address,
-    which may be out of date.
+    which may be out of date. Defaults are part of it, since they may change with the version, unless it would get too long.
     """
     base = str(getattr(st.context, "url", "") or "").split("?", maxsplit=1)[0]
     state: dict[str, Any] = {}
-    for key, default in _linked().items():
-        if key not in st.session_state:  # its widget comes later, or has been hidden since the page opened
-            state[key] = st.query_params.get_all(key)
-        elif st.session_state[key] != default:
+    for key in _linked():
+        if key in st.session_state:
             state[key] = _texts(st.session_state[key])
-    text = query(state)
-    return f"{base}?{text}" if text else base
+        else:  # its widget comes later, or has been hidden since the page opened
+            state[key] = st.query_params.get_all(key)
+    whole = f"{base}?{query(state)}"
+    if len(whole) <= LONGEST_LINK:
+        return whole.rstrip("?")
+    changed = {key: texts for key, texts in state.items() if texts != _texts(_linked()[key])}
+    return f"{base}?{query(changed)}".rstrip("?")
 
 
 def link_box() -> None:
@@ -208,3 +221,8 @@ def link_box() -> None:
     else:
         st.caption("Link that restores this view")
         st.code(address, language=None, wrap_lines=True)
+        if urlsplit(address).hostname in _LOCAL:
+            st.caption(
+                "This address works on this computer only. To share the view, send the lines under Code, or run the app "
+                "on a machine that others can reach and replace the part before the last slash."
+            )

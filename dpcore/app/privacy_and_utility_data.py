@@ -43,12 +43,16 @@ _OTHERS = {"count": f"count them in a bin called {OTHER}", "drop": "leave their 
 
 @dataclass(frozen=True)
 class DataSource:
-    """Data: the fields of their spec, the files in them, how many records there are, and where results are kept."""
+    """Data: the fields of their spec, the files in them, how many records there are, and where results are kept.
+
+    `is_categorical` says that they are answers from a list, not numbers.
+    """
 
     fields: dict[str, Any]
     most: int
     store: work.ResultCache
     files: Mapping[str, bytes] = field(default_factory=dict)
+    is_categorical: bool = False
 
 
 def options() -> dict[str, str]:
@@ -132,7 +136,7 @@ def _public(name: str, pair: UtilityPair) -> DataSource:
     data = part(whole if known or n is None else pair.example(n), n=n if known else None, low=low, high=high)
     if n is not None or low is not None or high is not None:
         st.caption(f"Used: {grouped(data.n)} records{_range(data)}.")
-    return DataSource(fields, most, work.cache())
+    return DataSource(fields, most, work.cache(), is_categorical=bool(data.categories))
 
 
 def _size(whole: int, most: int, label: str) -> int | None:
@@ -201,7 +205,9 @@ def _upload(pair: UtilityPair) -> DataSource | None:
         sheet = uploads.sheet_of("utility", file)
         for words in sheet.notes:
             st.caption(plain(words))
-    column = st.selectbox("Column", sheet.columns, key=f"utility_column_{file.file_id}")
+    numeric = sheet.numeric
+    first = sheet.columns.index(numeric[0]) if numeric else 0
+    column = st.selectbox("Column", sheet.columns, index=first, key=f"utility_column_{file.file_id}")
     kind = st.segmented_control(
         "Read as", KINDS, default=KINDS[0], required=True, key="utility_kind", bind="query-params"
     )
@@ -279,4 +285,6 @@ def _read(file: UploadedFile, sheet: Sheet, column: str, how: dict[str, Any]) ->
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
     st.caption("These counts are for you alone: they depend on the data, and no noise protects them.")
     most = reading.dataset.n
-    return DataSource({**fields, "n": _size(most, most, "First n records")}, most, store, files)
+    return DataSource(
+        {**fields, "n": _size(most, most, "First n records")}, most, store, files, bool(reading.dataset.categories)
+    )

@@ -42,11 +42,12 @@ def ask(draws: DeltaGenerator) -> UtilityView | None:
         _pick(chosen, *st.columns(2))
     if chosen is None:
         return None
-    with rows:
-        st.session_state[SLIDERS] = KIND.rows(chosen, _places(chosen))
     with data:
         source = privacy_and_utility_data.ask(chosen, privacy_and_utility_data.choose())
         releases = _releases()
+    idle = chosen.of_numbers if source is not None and source.is_categorical else ()
+    with rows:
+        st.session_state[SLIDERS] = KIND.rows(chosen, _places(chosen), idle)
     if source is None:
         return None
     with draws:
@@ -90,7 +91,7 @@ def _places(chosen: UtilityPair) -> dict[str, list[float]]:
 
 def _read_text() -> UtilityPair | None:
     """Show the texts that the link carries, and read the setting."""
-    with st.expander("The setting as text; formula and source", icon=":material/edit_note:"):
+    with st.expander("The setting as text", icon=":material/edit_note:"):
         text = st.text_input(
             "Setting",
             DEFAULTS["utility"],
@@ -101,16 +102,11 @@ def _read_text() -> UtilityPair | None:
         for column, (key, label) in zip(st.columns(len(CHOICES)), CHOICES.items(), strict=True):
             with column:
                 st.text_input(label, "", key=key, bind="query-params", help="Leave it empty for the query's default.")
-        about = st.container()
     try:
         chosen = read(text.strip())
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
-    with about:
-        st.latex(chosen.formula)
-        st.markdown(plain(chosen.assumptions))
-        st.caption(plain(f"{chosen.reference}."))
     return chosen
 
 

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from dpcore.app import figure, page, work
-from dpcore.app.figure import plain, trouble
+from dpcore.app import figure, navigation, page, work
+from dpcore.app.figure import plain, sentence, trouble
 from dpcore.app.inputs import choice
+from dpcore.app.plan_a_release import DEFAULTS, UPLOAD
+from dpcore.app.plan_a_release_lists import answers_text, category_list, columns_text, condition_of
 from dpcore.app.privacy_and_utility import HEIGHT, KIND, UtilityView, known_facts, movable, numbers_of, read
+from dpcore.app.settings import values_of
 from dpcore.charts.theme import PLAIN
 from dpcore.core.domains import LOSS
 from dpcore.core.errors import DpcoreError
-from dpcore.core.numerals import nearest
+from dpcore.core.numerals import nearest, numeral
+from dpcore.core.registry import RELATIONS
 from dpcore.language.numbers import read_value
 from dpcore.specs import recipes
 from dpcore.specs.base import drawer_of
 from dpcore.utility.bounds import SIDES
+from dpcore.utility.dataset import OTHER
 
 if TYPE_CHECKING:
     from dpcore.specs import Spec
     from dpcore.specs.kinds.utility import DataDrawer
+
+_PLANNED = {
+    "count": "count",
+    "sum": "sum",
+    "mean": "mean",
+    "histogram": "histogram",
+    "median": "quantile",
+    "quantile": "quantile",
+    "most common value": "top choice",
+}
+"""Query of a pair -> kind of answer in a plan."""
 
 TARGET = LOSS.but(name="The target", high=1e15)
 
@@ -31,7 +48,7 @@ def show_pictures(view: UtilityView) -> None:
     store = view.source.store
     try:
         with work.progress("Computing", store=store):
-            st.markdown(plain(view.pair.sentence(view.data)))
+            st.markdown(sentence(view.pair.sentence(view.data)))
     except DpcoreError as error:
         trouble(error, "utility_words")
     _picture(view.utility_spec(), "utility_figure", "Simulating", store)
@@ -47,6 +64,44 @@ def _picture(spec: Spec, key: str, words: str, store: work.ResultCache) -> None:
         trouble(error, key)
 
 
+def offer_plan(view: UtilityView) -> None:
+    """Show a link to the planner with this query as the first answer of a plan, if the query and its data suit."""
+    with suppress(DpcoreError):  # what is wrong with the data is said where they are drawn
+        state = plan_state(view)
+        if state:
+            navigation.PLANNER.point("Use this in a plan of a release", **state)
+
+
+def plan_state(view: UtilityView) -> dict[str, str]:
+    """Return the state of the planner's page with this query as its one answer; empty if a plan has no such answer."""
+    kind, fields = _PLANNED.get(view.pair.query, ""), view.source.fields
+    table, _, column = str(fields.get("sample") or f"{UPLOAD}.{fields.get('column') or ''}").partition(".")
+    if not kind or not column or view.data.d != 1:
+        return {}
+    parameters = values_of(view.pair)
+    answer = {"answer": kind, "column": column}
+    if kind == "count":
+        text = str(parameters.get("equals") or "")
+        where = condition_of(column, text) if text else f"{column} >= {numeral(parameters['at_least'])}"
+        answer = {"answer": kind, "where": where}
+    answer |= {name: numeral(parameters[name]) for name in ("level", "bins") if name in parameters}
+    data = view.data
+    facts = {"name": column}
+    if data.categories:
+        facts["categories"] = category_list([name for name in data.categories if name != OTHER])
+    else:
+        facts |= {"lower": numeral(data.low), "upper": numeral(data.high)}
+    relation = str(parameters.get("neighbours", DEFAULTS["plan_relation"]))
+    return {
+        "plan_table": table,
+        "plan_answers": answers_text([answer]),
+        "plan_columns": columns_text([facts]),
+        "plan_epsilon": numeral(parameters["epsilon"]),
+        "plan_relation": relation if relation in RELATIONS else str(DEFAULTS["plan_relation"]),
+        "plan_rows": str(data.n) if fields.get("sample") else "",
+    }
+
+
 def show_facts(view: UtilityView) -> None:
     """List what is known without simulation, with its theorem and formula."""
     with st.expander("What is known without simulation", icon=":material/function:"):
@@ -59,7 +114,15 @@ def show_facts(view: UtilityView) -> None:
             st.markdown("No closed form is known here; the points are simulated.")
         for label, value, theorem, formula in rows:
             math_text = f" ${formula}$" if formula else ""
-            st.markdown(f"- **{plain(label)}**: {plain(value)}.{math_text} {plain(theorem)}.")
+            st.markdown(f"- **{plain(label)}**: {sentence(value)}.{math_text} {plain(theorem)}.")
+
+
+def show_source(view: UtilityView) -> None:
+    """Show formula, assumptions and source of the query; a formula needs the whole width."""
+    with st.expander("Formula and source", icon=":material/menu_book:"):
+        st.latex(view.pair.formula)
+        st.markdown(plain(view.pair.assumptions))
+        st.caption(plain(f"{view.pair.reference}."))
 
 
 def show_bounds(view: UtilityView) -> None:
@@ -109,7 +172,7 @@ def ask_needed(view: UtilityView) -> None:
     except DpcoreError as error:
         trouble(error, "utility_results_solving")
         return
-    st.markdown(plain(needed.words))
+    st.markdown(sentence(needed.words))
     if of in numbers_of(view.pair):
         value = int(needed.value) if numbers_of(view.pair)[of].kind == "integer" else needed.value
         st.button(f"Look at {of} = {nearest(value)}", icon=":material/visibility:", on_click=_take, args=(of, value))

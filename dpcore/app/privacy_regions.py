@@ -94,8 +94,7 @@ def height(every: Sequence[RegionLine], view: dict[str, Any]) -> int:
     labels = [line.label for line in every if line.drawn]
     if not labels or not view["legend"]:
         return HEIGHT
-    columns = int(getattr(Series(labels, dark=False).legend(), "columns", 1))
-    return HEIGHT + LEGEND_ROW * -(-len(labels) // columns)
+    return HEIGHT + LEGEND_ROW * Series(labels, dark=False).rows()
 
 
 def command(every: Sequence[RegionLine], view: dict[str, Any]) -> str:

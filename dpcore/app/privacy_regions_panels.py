@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.app import catalogue, comparison_sentence, editing, forms, listing, page, privacy_regions, work
-from dpcore.app.figure import numbers, plain, trouble
+from dpcore.app.figure import numbers, plain, sentence, trouble
 from dpcore.app.live import Handle
 from dpcore.charts import pixels
 from dpcore.core.errors import DpcoreError
@@ -252,11 +252,11 @@ def comparison(first: RegionLine, second: RegionLine) -> None:
     try:
         with work.progress("Comparing"):
             a, b = (line.item.name or line.label for line in (first, second))
-            sentence, table = comparison_sentence.compared(a, first.region, b, second.region)
+            words, table = comparison_sentence.compared(a, first.region, b, second.region)
     except DpcoreError as error:
         trouble(error, "panels_comparing")
         return
-    st.info(plain(sentence), icon=":material/compare:")
+    st.info(sentence(words), icon=":material/compare:")
     if table["crossing_alpha"].notna().any():
         places = {"crossing_alpha": float, "crossing_beta": float}
         numbers(table[[*places, *FACTS]].astype(places), "comparison_table")
@@ -295,18 +295,17 @@ def details(line: RegionLine) -> None:
         except DpcoreError as error:
             trouble(error, "panels_tabulating")
             return
-        facts = f"{plain(str(region))}: {kind_of(region)}; neighbours: {region.neighbours}; {plain(region.theorem)}."
-        st.markdown(facts)
+        st.markdown(sentence(f"{region} ({kind_of(region)}). {region.theorem}; neighbours: {region.neighbours}."))
         if isinstance(region, Atom):
             st.markdown(f"${region.entry.formula}$")  # inline: it wraps on a phone
             st.markdown(plain(f"{region.entry.meaning} Reference: {region.entry.reference}."))
         left, right = st.columns(2)
         with left:
-            st.markdown(plain(words))
+            st.markdown(sentence(words))
             numbers(rows.drop(columns="region"), "statements_table")
         with right:
             if corners is None:
                 st.markdown("The border is a smooth curve, or has more than 10 000 corners.")
             else:
-                st.markdown(f"Corners of the border ({WORDS[corners['kind'].max()]}).")
+                st.markdown(sentence(f"Corners of the border ({WORDS[corners['kind'].max()]})."))
                 numbers(corners.drop(columns="region"), "vertices_table")

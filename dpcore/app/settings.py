@@ -102,12 +102,12 @@ class Kind(Generic[_T]):
                     self._field(current, parameter, f"{prefix}_{parameter.name}")
         self._check(current, trouble)
 
-    def rows(self, current: _T, values: Mapping[str, Sequence[float]]) -> list[str]:
-        """Show every parameter, each number as a slider over some values with its exact field; return their keys."""
+    def rows(self, current: _T, values: Mapping[str, Sequence[float]], idle: Sequence[str] = ()) -> list[str]:
+        """Show every parameter that is not idle, each number as a slider over some values with its field; return their keys."""
         texts, sliders = self._filled(current), list[str]()
         prefix = f"{self.key}_{current.name}"
         numeric = [p for p in current.parameters() if p.kind in {"number", "integer"} and not isinstance(p, Choice)]
-        for parameter in numeric:
+        for parameter in (one for one in numeric if one.name not in idle):
             name, some = parameter.name, values.get(parameter.name, ())
             sliders += forms.row(parameter, texts[name], f"{prefix}_{name}", self._take, (current,), some)
         self._check(current, st.container())

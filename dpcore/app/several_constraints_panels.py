@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.app import figure, inputs, page, several_constraints, work
 from dpcore.app.export import csv_of
-from dpcore.app.figure import numbers, plain
+from dpcore.app.figure import numbers, plain, sentence
 from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, ConstraintsView
 from dpcore.constraints import Constraints, dominating_pair
 from dpcore.constraints.containing import MOST_FACTORS
@@ -114,7 +114,7 @@ def show_activity(view: ConstraintsView) -> None:
     except DpcoreError as error:
         figure.trouble(error, "constraints_checking")
         return
-    st.markdown(plain(several_constraints.activity_words(table)))
+    st.markdown(sentence(several_constraints.activity_words(table)))
     numbers(table, "cons_activity")
 
 
@@ -127,7 +127,7 @@ def show_corners(view: ConstraintsView) -> None:
     except DpcoreError as error:
         figure.trouble(error, "constraints_listing")
         return
-    st.markdown(plain(words))
+    st.markdown(sentence(words))
     numbers(table, "cons_corners")
     st.download_button(
         "Corners as CSV",
@@ -238,12 +238,12 @@ def show_answer(answer: Split) -> None:
     """Show the verdict with the list, or with the certificate."""
     words = f"**{plain(several_constraints.answer_words(answer))}**"
     if answer.is_product:
-        st.success(f"{words} {plain(answer.reason)}", icon=":material/check_circle:")
+        st.success(f"{words} {sentence(answer.reason)}", icon=":material/check_circle:")
         st.code(str(answer.product), language=None, wrap_lines=True)
     elif answer.is_product is None:
-        st.warning(f"{words} {plain(answer.reason)}", icon=":material/help:")
+        st.warning(f"{words} {sentence(answer.reason)}", icon=":material/help:")
     else:
-        st.info(f"{words} {plain(answer.reason)}", icon=":material/block:")
+        st.info(f"{words} {sentence(answer.reason)}", icon=":material/block:")
 
 
 def show_product(region: TradeOff, m: int) -> None:
@@ -255,7 +255,7 @@ def show_product(region: TradeOff, m: int) -> None:
     except DpcoreError as error:
         figure.trouble(error, "constraints_searching")
         return
-    st.markdown(plain(words))
+    st.markdown(sentence(words))
     st.code(str(around.region), language=None, wrap_lines=True)
     figure.show(several_constraints.product_spec(region, m), key="cons_product", words="Drawing", link=False)
     with st.expander("Starts of the search", icon=":material/table_rows:"):

@@ -101,8 +101,8 @@ class StartStory:
         inside = "of the people who are in the data, the guess misses"
         alpha, beta = self.test.alpha, self.test.beta
         return (
-            f"**False positives:** {outside} **{about(alpha)}** ({nearest(alpha, 4)}, exact).",
-            f"**False negatives:** {inside} **{about(beta)}** ({nearest(beta, 4)}, exact).",
+            f"**False positives:** {outside} **{about(alpha)}** ({nearest(alpha, 4)}).",
+            f"**False negatives:** {inside} **{about(beta)}** ({nearest(beta, 4)}).",
         )
 
     def verdict(self) -> str:

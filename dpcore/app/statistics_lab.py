@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from streamlit.errors import StreamlitPageNotFoundError
 
-from dpcore.app import page, work
+from dpcore.app import page, work, your_data
 from dpcore.app.export import csv_of
-from dpcore.app.figure import numbers, plain, trouble
+from dpcore.app.figure import numbers, plain, sentence, trouble
 from dpcore.app.inputs import choice
+from dpcore.app.navigation import Door
 from dpcore.app.settings import Kind, values_of, written
 from dpcore.core.domains import SEED
 from dpcore.core.effort import effort
@@ -141,10 +144,16 @@ def story(current: Lab) -> None:
     ):
         with column, st.container(border=True):
             st.markdown(f"**{heading}**")
-            st.markdown(plain(words))
+            st.markdown(sentence(words))
     changed = ", ".join(f"{name} = {getattr(current.source(), name)}" for name in current.changes())
     if changed:
         st.caption(plain(f"The story uses the source's own parameters ({changed}); the picture below uses yours."))
+    if current.tool:
+        door = Door(
+            "pages/17_Your_data.py", "The same on your own data", "", "table_view", your_data.opening(current.tool)
+        )
+        with suppress(StreamlitPageNotFoundError):  # a page that runs alone, without the app
+            door.link()
 
 
 def statements(current: Lab) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.errors import StreamlitPageNotFoundError
 
-from dpcore.app import figure, inputs, work
+from dpcore.app import inputs
 from dpcore.app import subsampling as page
-from dpcore.app.export import csv_of
-from dpcore.app.figure import plain
+from dpcore.app.badge import marked
+from dpcore.app.navigation import TRAINING
 from dpcore.core.domains import SHARE
-from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -19,76 +19,20 @@ if TYPE_CHECKING:
 LONGEST = 2000
 
 
-# ---- many steps ----------------------------------------------------------------------------------------------
-
-
-def ask_steps() -> page.TrainingSteps | None:
-    """Show the fields of many steps, sliders beside them; None with the reason shown under the field."""
-    sigma = inputs.slider_field(
-        "Noise σ",
-        "sub_sigma",
-        page.DEFAULTS["sub_sigma"],
-        page.SIGMAS,
-        page.NOISE,
-        help_text="Noise multiplier: standard deviation over sensitivity.",
-    )
-    q = inputs.slider_field(
-        "Sampling rate q",
-        "sub_q",
-        page.DEFAULTS["sub_q"],
-        page.QS,
-        SHARE,
-        help_text="Probability of each record in a step, such as 256/60000.",
-    )
-    steps = inputs.slider_field(
-        "Steps T",
-        "sub_steps",
-        page.DEFAULTS["sub_steps"],
-        page.TS,
-        page.STEPS,
-        name="Number of steps T",
-        help_text="Epochs × records / batch size, such as 60*60000/256; a part of a step counts as a step.",
-        round_up=True,
-    )
-    below = st.container()
-    delta = inputs.number_field("At δ", "sub_delta", page.DEFAULTS["sub_delta"], SHARE, trouble=below)
-    if sigma is None or q is None or steps is None or delta is None:
-        return None
-    return page.TrainingSteps(sigma, q, int(steps), delta)
-
-
-def say_comparison(query: page.TrainingSteps) -> None:
-    """Compare the usual numbers with the certified one, and flag an approximation below it."""
-    unsafe, words = page.comparison(query)
-    st.markdown(f":material/flag: {plain(words)}" if unsafe else plain(words))
-
-
-def show_summary(query: page.TrainingSteps) -> None:
-    """List epsilon by every method."""
-    st.dataframe(page.summary(query), hide_index=True, width="stretch", key="sub_summary")
-    st.download_button(
-        "These numbers as CSV",
-        data=lambda: csv_of(page.numbers(query)),
-        file_name="gradients.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key="sub_numbers_csv",
-        icon=":material/download:",
-    )
-
-
-def show_rates(query: page.TrainingSteps) -> None:
-    """List what an attacker finds at low false-positive rates."""
-    try:
-        with work.progress("Attacking"):
-            rows = page.rate_table(query)
-    except DpcoreError as error:
-        figure.trouble(error, "subsampling_attacking")
+def pass_on() -> None:
+    """Open Private training for an old link to its numbers; if the link is about one use as well, offer that page."""
+    state = page.training_link(st.query_params)
+    if not state:
         return
-    st.dataframe(rows, hide_index=True, width="stretch", key="sub_rates")
-
-
-# ---- one use -------------------------------------------------------------------------------------------------
+    try:
+        if any(key in st.query_params for key in page.DEFAULTS):
+            st.page_link(
+                TRAINING, label="The training run of this link", icon=":material/model_training:", query_params=state
+            )
+        else:
+            st.switch_page(TRAINING, query_params=state)
+    except StreamlitPageNotFoundError:
+        return  # a page that runs alone, without the app, has no other pages
 
 
 def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
@@ -145,7 +89,7 @@ def view() -> str:
 
 def say_once(query: page.Once) -> None:
     """List the forms with what each number is."""
-    st.markdown("\n".join(f"- {line}" for line in page.form_lines(query)))
+    st.markdown(marked("\n".join(f"- {line}" for line in page.form_lines(query))))
     st.caption(
         "All three have the same ε at the δ after sampling. A statement is one tangent of the region; the whole region "
         "is all its statements together."

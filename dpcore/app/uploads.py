@@ -14,6 +14,8 @@ from dpcore.app import work
 from dpcore.files.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
@@ -21,7 +23,9 @@ MEGABYTES = MOST_BYTES // 2**20  # as Streamlit counts them; `.streamlit/config.
 TYPES = ("csv", "txt", "tsv")
 
 
-def choose(name: str, words: str = "", rows: str = "") -> UploadedFile | None:
+def choose(
+    name: str, words: str = "", rows: str = "", on_change: Callable[[], None] | None = None
+) -> UploadedFile | None:
     """Show the uploader of a page; without a file say `words` and let go of what was read before.
 
     Parameters
@@ -32,12 +36,15 @@ def choose(name: str, words: str = "", rows: str = "") -> UploadedFile | None:
         What to choose.
     rows : str, default ""
         How many rows are read at most, for the help; may be empty.
+    on_change : callable, optional
+        Called before the page runs with another file.
     """
     file = st.file_uploader(
         "CSV file",
         type=list(TYPES),
         key=f"{name}_file",
         max_upload_size=MEGABYTES,
+        on_change=on_change,
         help=f"Up to {MEGABYTES} MB{rows}. It is held in the memory of your session, never stored, shared or put into the "
         "link.",
     )
@@ -55,11 +62,13 @@ def sheet_of(name: str, file: UploadedFile) -> Sheet:
     return open_csv(file.getvalue(), delimiter=mark or None)
 
 
-def store_of(name: str, file: UploadedFile) -> work.ResultCache:
-    """Return the session's own cache of results about a file."""
+def store_of(
+    name: str, file: UploadedFile, make: Callable[[int], work.ResultCache] = work.ResultCache
+) -> work.ResultCache:
+    """Return the session's own cache of results about a file, which `make` makes."""
     own: Any = st.session_state.get(f"_{name}_own")
     if own is None or own[0] != file.file_id:
-        own = st.session_state[f"_{name}_own"] = (file.file_id, work.ResultCache(MOST_OWN))
+        own = st.session_state[f"_{name}_own"] = (file.file_id, make(MOST_OWN))
     return cast("work.ResultCache", own[-1])
 
 

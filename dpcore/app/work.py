@@ -9,11 +9,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -63,6 +65,7 @@ NOTICE = 0.1
 LOOK = 0.02
 """Seconds between two looks whether anybody still waits: each takes as long as a small step of the work."""
 
+pd.options.mode.string_storage = "python"  # columns of texts are short: Arrow's take a sixth of a change to build
 pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
@@ -84,6 +87,13 @@ class Rerun(threading.local):
         self.operations = 0.0
         self.ends_at = time.monotonic() + DEADLINE
         self.stop_is_shown = False
+        self.spinner: Callable[[], None] | None = None
+
+    def wait(self) -> None:
+        """Show the spinner of the block, if it has one and it is not there yet."""
+        if self.spinner is not None:
+            show, self.spinner = self.spinner, None
+            show()
 
     def keep(self, key: Hashable, result: object) -> None:
         """Store a result for the rest of the run."""
@@ -132,11 +142,16 @@ class ResultCache:
         else:
             if stoppable and st.session_state.get("_stopped"):
                 raise BudgetError(STOPPED)
+            _rerun.wait()
             result = self._compute(key, make)
         if isinstance(result, DpcoreError):
             raise result.with_traceback(None)
         _rerun.keep(own, result)
         return cast("_T", result)
+
+    def aside(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any] | None:  # noqa: ARG002  see below
+        """Return a result that is too large to be packed, in a tuple; None for all others, which a subclass may change."""
+        return None
 
     def _compute(self, key: Hashable, make: Callable[[], object]) -> object:
         """Compute a result here or in a worker, and store it; an error that only says that time is up is raised."""
@@ -228,6 +243,8 @@ def keeper(store: ResultCache) -> Keeper:
     def keep(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         if function is parse:  # regions live as long as the run of the page
             return region(*args)[0]
+        if (held := store.aside(function, args)) is not None:
+            return held[0]
         try:
             key = (function.__module__, function.__qualname__, name_of(args), name_of(options), current().tolerance)
         except TypeError:  # tables and functions have no name
@@ -251,7 +268,7 @@ def name_of(value: object) -> Hashable:
         return ("region", type(value).__name__, str(value))
     if id(value) in _rerun.names:
         return _rerun.names[id(value)][1]
-    if value is None or isinstance(value, (str, int, float)):
+    if value is None or isinstance(value, (str, int, float, Fraction)):
         return (type(value).__name__, repr(value))
     if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
         numbers = np.ascontiguousarray(value)
@@ -293,7 +310,7 @@ def expect(operations: float) -> None:
 
 @contextmanager
 def progress(words: str = "Computing", *, store: ResultCache | None = None) -> Iterator[None]:
-    """Limit the time of the block; show a spinner after 0.3 s, and a progress bar with a Stop button after 2 s.
+    """Limit the time of the block; show a spinner after 0.5 s, and a progress bar with a Stop button after 2 s.
 
     Parameters
     ----------
@@ -320,9 +337,11 @@ def progress(words: str = "Computing", *, store: ResultCache | None = None) -> I
         bar[0].progress(fraction, f"{words}: {time.monotonic() - begun:.0f} s")
 
     remains = max(0.0, _rerun.ends_at - begun)
+    waiting, outer = ExitStack(), _rerun.spinner
+    _rerun.spinner = lambda: waiting.enter_context(st.spinner(words))  # each starts a thread: only if there is work
     try:
         with (
-            st.spinner(words),
+            waiting,
             effort(deadline=SHARE * remains, tolerance=TOLERANCE, memory=worker.MEMORY, progress=tell),
             kept_by(keeper(store if store is not None else cache())),
         ):
@@ -330,6 +349,8 @@ def progress(words: str = "Computing", *, store: ResultCache | None = None) -> I
     except DpcoreError:
         _end(place, bar)
         raise
+    finally:
+        _rerun.spinner = outer
     _end(place, bar)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpcore.calibration.accuracy import CLOSED_FORMS, epsilon_for_error
 from dpcore.calibration.unknown import Place
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
@@ -27,8 +26,13 @@ if TYPE_CHECKING:
     from dpcore.mechanisms.law import Law
 
 _LOSSES: Final = (1e-6, *np.geomspace(1e-4, 500.0, 100).tolist())
-_WIDTHS: Final = tuple(np.geomspace(1e-6, 1e6, 121).tolist())
-"""Values tried first: of a parameter that decreases the noise, and, in units of the error, of one that increases it."""
+"""Values tried first of a parameter that decreases the noise: the shape may change from one to the next."""
+_WIDTHS: Final = (
+    *np.geomspace(1e-18, 1e-7, 12).tolist(),
+    *np.geomspace(1e-6, 1e6, 121).tolist(),
+    *np.geomspace(1e7, 1e18, 12).tolist(),
+)
+"""The same of a parameter that increases it, in units of the error. Beyond the middle only probabilities next to 0 and 1 lead."""
 
 
 def offered() -> tuple[type[Mechanism], ...]:
@@ -98,6 +102,12 @@ class Candidate:
         return (self.deviation(2 * example) or 0.0) > (self.deviation(example) or 0.0)
 
     @property
+    def integer(self) -> bool:
+        """Whether the noise takes integers only."""
+        law = self._law(self.entry.parameters[0].example)
+        return law is not None and law.integer
+
+    @property
     def why_not(self) -> str:
         """Why it cannot answer this question at all; empty if it can."""
         return self.kind.why_not(self.sensitivity)
@@ -148,8 +158,6 @@ class Candidate:
 
         The candidate returned with it has its other parameters chosen for the least error.
         """
-        if self.name in CLOSED_FORMS:
-            return self, epsilon_for_error(self.name, error, probability, sensitivity=self.sensitivity).value
         example = self.entry.parameters[0].example
         self.mechanism(example).law_at(self.sensitivity)  # raises with the reason if the noise alone does not decide
         value = self._searched(error, probability)
@@ -169,7 +177,12 @@ class Candidate:
             beyond = law.above(np.array([error]))[0] + law.below(np.array([_inner(law, error)]))[0]
             return bool(beyond <= probability)
 
-        values = [width * error for width in _WIDTHS] if sign < 0 else _LOSSES
+        unit = math.floor(error) + 1.0 if self.integer else error
+        if sign < 0:
+            values = [width * unit for width in _WIDTHS]
+        else:
+            far = (width * self.sensitivity / unit for width in _WIDTHS)
+            values = [*_LOSSES, *(value for value in far if not _LOSSES[0] <= value <= _LOSSES[-1])]
         if parameter.kind == "integer":
             values = sorted({float(round(value)) for value in values})
         grid = sorted(sign * value for value in values if _allowed(parameter, value))

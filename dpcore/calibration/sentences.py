@@ -40,7 +40,7 @@ def _noise_words(question: Question, answer: NoiseAnswer) -> str:
     if answer.error is None:
         return f"{start}."
     whose = "the mean" if question.unknown == RECORDS else "one answer"
-    return f"{start}; {whose} is off by more than {outward(answer.error, 4)} in at most {of_100(question.probability)} cases."
+    return f"{start}; {whose} is off by at most {outward(answer.error, 4)} in all but {of_100(question.probability)} cases."
 
 
 def _worth_words(question: Question, answer: NoiseAnswer) -> str:
@@ -82,8 +82,8 @@ def _verdict(question: Question, top: NoiseAnswer | None, usable: list[NoiseAnsw
     name = top.candidate.title
     if question.unknown == NOISE and question.requirement is not None:
         return (
-            f"{name} has the smallest error: more than {outward(top.error or 0.0, 4)} in at most "
-            f"{of_100(question.probability)} answers (exact law of the noise, rounded up)."
+            f"{name} has the smallest error: at most {outward(top.error or 0.0, 4)} in all but "
+            f"{of_100(question.probability)} answers (exact, rounded up)."
         )
     if question.unknown in (NOISE, PRIVACY):
         epsilon = "no ε" if math.isinf(top.epsilon) else f"ε at most {outward(top.epsilon, 4)}"

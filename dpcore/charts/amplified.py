@@ -144,4 +144,5 @@ def steps_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
     some = tens.iloc[::2] if len(tens) > 2 else rows.iloc[:: -(-len(rows) // _MOST_NAMED)]
     parts = [f"{outward(float(e), 3)} for T = {grouped(t)}" for t, e in zip(some["k"], some["epsilon"], strict=True)]
     listing = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    return f"{at} the certified ε is at most {listing}."
+    kind = EXACT if set(some["kind"]) == {EXACT} else "upper"
+    return f"{at} the certified ε is at most {listing} ({WORDS[kind]})."

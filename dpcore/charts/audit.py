@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -38,9 +38,8 @@ POWER = "True positives (inside the data, found)"
 MOST_POINTS = 400
 MOST_DOTS = 60
 HEIGHT = 480
-_CLOSE = 0.09  # of the axis: texts at heights closer than this may overlap
-_WORDS, _GAP = 0.45, 0.06  # of the axis: the length of the text about a contradiction, and its distance to a line
-BREAKS, MARKED = "this test breaks the claim", "the marked test breaks the claim"
+_EDGE = 0.06  # of the axis: how far from the edge the text about a contradiction stands
+BREAKS = "◆ this test breaks the claim"
 DELTA = 1e-5
 _LINEAR = np.linspace(0.0, 1.0, 201)
 _FINE = 240  # points of the band on a logarithmic axis
@@ -176,15 +175,14 @@ def audit_chart(
     counts = isinstance(audit.measurement, Counts)
     left_out = {BEST, MEASURED} if counts else {BEST}
     layers = _claimed(table, series, view)
-    words_at = None if judgement is None or not judgement.contradicted else _words_place(judgement, view, table)
-    layers += _guessing(view, words_at, dark=look.dark)
+    layers += _guessing(view, dark=look.dark)
     layers.append(_band(audit, series, view, dark=look.dark))
     lines = series.only(name for label, name in series.name_of.items() if label not in left_out)
     layers.append(_lines(table[~table["label"].isin(left_out)], lines, view))
     layers += _tests(audit, series, view) if counts else []
     layers.append(_corners(audit, series, view))
-    if judgement is not None and words_at is not None:
-        layers += _contradiction(judgement, words_at, view, dark=look.dark)
+    if judgement is not None and judgement.contradicted:
+        layers += _contradiction(judgement, view, dark=look.dark)
     words = "Measured false positives and false negatives with their confidence region."
     return theme.finish(layers, look, words=words, height=HEIGHT)
 
@@ -259,56 +257,17 @@ def _claimed(table: pd.DataFrame, series: Series, view: _View) -> list[alt.Chart
     return [area.encode(x=view.x, y=view.y, y2=alt.Y2("guess:Q"))]
 
 
-def _guessing(view: _View, words: _Words | None, *, dark: bool) -> list[alt.Chart]:
-    """Draw the diagonal of blind guessing and say what it is, away from the words about a contradiction."""
+def _guessing(view: _View, *, dark: bool) -> list[alt.Chart]:
+    """Draw the diagonal of blind guessing and say what it is."""
     at = view.grid(np.array([0.0, 1.0]))
     rows = pd.DataFrame({"alpha": at, view.up: view.height(1.0 - at)})
-    place = pd.DataFrame({**_guessing_place(view, words), "text": ["blind guessing"]})
+    middle = view.floor**0.5 if view.floor else 0.52
+    height = view.height(np.array([1.0 - middle]))
+    place = pd.DataFrame({"alpha": [middle], view.up: height, "text": ["blind guessing"]})
     quiet = theme.quiet(dark=dark)
     line = alt.Chart(checked(rows)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
     word = alt.Chart(checked(place)).mark_text(align="left", dx=8, dy=10 if view.floor else -6, color=quiet, aria=False)
     return [line.encode(x=view.x, y=view.y), word.encode(x=view.x, y=view.y, text=alt.Text("text:N"))]
-
-
-def _guessing_place(view: _View, words: _Words | None) -> dict[str, list[float]]:
-    """Return where to name blind guessing: in the middle, or higher up if another text stands at that height."""
-    middle, higher = (view.floor**0.5, view.floor**0.25) if view.floor else (0.52, 0.3)
-    places = {at: float(view.height(np.array([1.0 - at]))[0]) for at in (middle, higher)}
-    near = words is not None and abs(view.part(words.height) - view.part(places[middle])) < _CLOSE
-    at = higher if near else middle
-    return {"alpha": [at], view.up: [places[at]]}
-
-
-class _Words(NamedTuple):
-    """The text about a contradiction, its position, and whether it ends there."""
-
-    alpha: float
-    height: float
-    before: bool
-    text: str
-
-
-def _words_place(judgement: Verdict, view: _View, table: pd.DataFrame) -> _Words:
-    """Place the text about a contradiction on the side of the claim's border where it is true.
-
-    Left of the test, at its height, no point is allowed either. If there is no room for the text, it starts at the test or
-    at the left edge, far enough from the border not to reach it, and says that it means the marked test.
-    """
-    here = float(view.height(np.array([1.0 - judgement.power]))[0])
-    start = max(judgement.alpha, view.floor)
-    if view.part(start) > _WORDS:
-        return _Words(start, here, before=True, text=BREAKS)
-    curve = _curve(table, next(label for label in table["label"].unique() if label.startswith(CLAIM)))
-    up = 1.0 if view.floor else -1.0  # the direction in which points are not allowed
-    at = 0.0
-    for first in (view.part(start), 0.01):
-        border = view.part(float(view.along(curve, np.array([view.value(first + _WORDS)]))[0]))
-        between = up * (view.part(here) - border) > _GAP
-        at = (view.part(here) + border) / 2 if between else border + up * _GAP
-        if _GAP / 2 <= at <= 1.0 - _GAP / 2:
-            break
-    at = min(max(at, _GAP / 2), 1.0 - _GAP / 2)
-    return _Words(view.value(first), view.value(at), before=False, text=MARKED)
 
 
 def _band(audit: Audit, series: Series, view: _View, *, dark: bool) -> alt.Chart:
@@ -405,17 +364,20 @@ def _corners(audit: Audit, series: Series, view: _View) -> alt.Chart:
     return chart
 
 
-def _contradiction(judgement: Verdict, label: _Words, view: _View, *, dark: bool) -> list[alt.Chart]:
-    """Mark the test that the claim does not allow, and its distance to what the claim allows."""
+def _contradiction(judgement: Verdict, view: _View, *, dark: bool) -> list[alt.Chart]:
+    """Mark the test that the claim does not allow, and its distance to what the claim allows.
+
+    The words stand in the corner beyond blind guessing, where no curve can be.
+    """
     ink = theme.ink(dark=dark)
     here, there = view.height(np.array([1.0 - judgement.power, 1.0 - judgement.allowed])).tolist()
     marked = pd.DataFrame({"alpha": [max(judgement.alpha, view.floor)], view.up: [here], "allowed": [there]})
     base = alt.Chart(checked(marked))
-    words = alt.Chart(checked(pd.DataFrame({"alpha": [label.alpha], view.up: [label.height], "text": [label.text]})))
+    corner = {"alpha": [1.0], view.up: [view.value(_EDGE if view.floor else 1.0 - _EDGE)], "text": [BREAKS]}
+    words = alt.Chart(checked(pd.DataFrame(corner)))
     rule = base.mark_rule(color=ink, strokeWidth=2, strokeDash=[2, 2], aria=False)
     mark = base.mark_point(shape="diamond", filled=True, size=170, opacity=1, color=ink, aria=False)
-    side: dict[str, Any] = {"align": "right", "dx": -12} if label.before else {"align": "left", "dx": 8}
-    word = words.mark_text(color=ink, fontSize=theme.TEXT, aria=False, **side)
+    word = words.mark_text(color=ink, fontSize=theme.TEXT, align="right", dx=-8, aria=False)
     return [
         rule.encode(x=view.x, y=view.y, y2=alt.Y2("allowed:Q")),
         mark.encode(x=view.x, y=view.y),

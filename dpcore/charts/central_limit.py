@@ -212,7 +212,7 @@ def convergence_takeaway(rows: pd.DataFrame) -> str:
     least, last = rows.iloc[int(np.argmin(rows["distance"]))], rows.iloc[-1]
     words = f"Composition and limit differ least at k = {grouped(int(least['k']))}, by at most {outward(least['distance'], 3)}"
     if last["k"] != least["k"]:
-        words += f"; at k = {grouped(int(last['k']))} it is {outward(last['distance'], 3)}"
+        words += f"; at k = {grouped(int(last['k']))} they differ by at most {outward(last['distance'], 3)}"
     below = rows.loc[rows["verdict"] == BELOW, "k"].tolist()
     if not below:
         return f"{words}. At the chosen δ, the CLT number is not below the truth at any k shown."

@@ -94,11 +94,12 @@ def _point(judgement: Judgement, *, dark: bool) -> list[alt.Chart]:
 def accountants_takeaway(frame: pd.DataFrame) -> str:
     """Say the true epsilon, which reports are below it, and which theorems promise the most and the least."""
     reports = frame[frame["kind"] != "none"]
-    truth = float(reports.loc[reports["accountant"] == CERTIFIED, "epsilon"].iloc[0])
+    certified = reports[reports["accountant"] == CERTIFIED].iloc[0]
+    truth = float(certified["epsilon"])
     delta = outward(float(frame["delta"].iloc[0]), 6)
     if math.isinf(truth):
         return f"No ε holds at δ = {delta}."
-    words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)}."]
+    words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)} ({WORDS[certified['kind']]})."]
     low = reports[reports["verdict"] == BELOW]
     if len(low):
         names = ", ".join(

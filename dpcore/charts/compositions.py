@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure
+from dpcore.charts.figure import Figure, not_drawn
 from dpcore.charts.profiles import profile_chart, profile_table
 from dpcore.charts.regions import region_chart
-from dpcore.charts.sampling import note, sample
+from dpcore.charts.sampling import BORDER, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import WORDS
@@ -69,6 +69,22 @@ def composition_table(ways: Iterable[TheoremRegion]) -> pd.DataFrame:
     return table
 
 
+def composition_border(ways: Iterable[TheoremRegion]) -> pd.DataFrame:
+    """Return the border that each theorem promises, as it is drawn.
+
+    Parameters
+    ----------
+    ways : iterable of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
+
+    Returns
+    -------
+    DataFrame
+        `label, region, alpha, beta, kind, theorem, neighbours`.
+    """
+    return composition_table(ways)[list(BORDER)]
+
+
 def composition_takeaway(ways: Iterable[TheoremRegion], *, fpr: float = 0.05) -> str:
     """Say what the best attacker finds according to each theorem, the strongest promise first."""
     powers = [(*best_power(way.region, fpr), way) for way in ways if way.region is not None]
@@ -121,7 +137,7 @@ def composition_figure(
     titles = set(table["label"].unique())
     takeaway = composition_takeaway([way for way in ways if way.title in titles], fpr=1e-6 if log else 0.05)
     chart = region_chart(table, log=log, look=described(look, takeaway), **options)
-    return Figure(chart, table, takeaway, look.title or "Composition", tuple(table.attrs["notes"]))
+    return Figure(chart, table, takeaway, look.title or "Composition", (*table.attrs["notes"], *_missing(ways)))
 
 
 def composition_profile(
@@ -168,7 +184,12 @@ def composition_profile(
         raise DomainError(msg)
     table, takeaway = pd.concat(parts, ignore_index=True), " ".join(sentences)
     chart = profile_chart(table, look=described(look, takeaway), **options)
-    return Figure(chart, table, takeaway, look.title or "Profiles", tuple(left_out))
+    return Figure(chart, table, takeaway, look.title or "Profiles", (*left_out, *_missing(ways)))
+
+
+def _missing(ways: Iterable[TheoremRegion]) -> tuple[str, ...]:
+    """Say which theorems do not apply, and why."""
+    return not_drawn((way.note, way.title) for way in ways if way.region is None)
 
 
 def profile_end(ways: Sequence[TheoremRegion]) -> float:
@@ -196,11 +217,11 @@ def _needs(way: TheoremRegion, region: TradeOff, delta: float) -> str:
     name = theme.short(way.title)
     if way.single:
         top, failing = max(0.0, region.curve.max_loss), region.curve.q_inf
-        return f"{name}: ε is at most {outward(top, 3)} at δ = {outward(failing, 3)} (upper bound)."
+        return f"{name}: ε is at most {outward(top, 4)} at δ = {outward(failing, 3)} (upper bound)."
     epsilon = float(region.epsilon(delta))
     if math.isinf(epsilon):
         return f"{name}: no ε reaches δ = {outward(delta, 6)}."
     kind = WORDS[region.kind if way.kind == "exact" else way.kind]
     if way.kind == "approximate":
-        return f"{name}: about ε = {nearest(epsilon, 3)} for δ = {outward(delta, 6)}."
-    return f"{name}: for δ = {outward(delta, 6)}, ε is at most {outward(epsilon, 3)} ({kind})."
+        return f"{name}: about ε = {nearest(epsilon, 4)} for δ = {outward(delta, 6)}."
+    return f"{name}: for δ = {outward(delta, 6)}, ε is at most {outward(epsilon, 4)} ({kind})."

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from dpcore.labs.errata import Row
 
 BAR = 20
+_BREAK = "lastindexof(slice(datum.label, 0, 20), ' ')"
+_TWO_LINES = (
+    f"length(datum.label) > 20 ? [slice(datum.label, 0, {_BREAK}), slice(datum.label, {_BREAK} + 1)] : datum.label"
+)
+"""A long name of a source is broken at a space, so that the bars keep their room."""
 COLUMNS = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added", "fails"]
 
 
@@ -36,7 +41,7 @@ def errata_takeaway(entries: Sequence[Row]) -> str:
     summary = ", ".join(f"{count} {_noun(kind, count)}" for kind, count in counts.items() if count)
     places = len({row.source for row in entries})
     where = "1 source" if places == 1 else f"{places} sources"
-    return f"{len(entries)} rows about {where}: {summary}. Every false statement is refuted by a computation (exact counts)."
+    return f"{len(entries)} rows about {where}: {summary}. Every false statement is refuted by a computation."
 
 
 def _noun(kind: str, count: int) -> str:
@@ -77,7 +82,9 @@ def _bars(entries: Sequence[Row], look: Look) -> alt.LayerChart:
     ]
     data["paint"] = data["label"].map(series.paint())
     base = alt.Chart(data).encode(
-        y=alt.Y("source:N", title=None, sort=list(titles.values()), axis=alt.Axis(labelLimit=150)),
+        y=alt.Y(
+            "source:N", title=None, sort=list(titles.values()), axis=alt.Axis(labelLimit=170, labelExpr=_TWO_LINES)
+        ),
         yOffset=alt.YOffset("label:N", sort=series.names),
     )
     most = int(data["count"].max()) or 1

@@ -12,14 +12,16 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
+from dpcore.charts.vega_lite import layer_spec
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 PHONE = 330  # px that a legend may use on the narrowest screen
+_AXIS = 40  # px of the labels of an axis, over which the legend may extend
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,14 @@ class Figure:
 
         The description is left out: the page that shows the chart writes its own. So is Altair's check against the
         schema, which takes longer than everything else; the tests run it for every kind of chart. A chart without
-        parameters is put together layer by layer: Altair would first copy all of it, which takes twice as long again.
+        parameters is put together layer by layer (`dpcore.charts.vega_lite`), for the same reason.
         """
         tables: dict[str, pd.DataFrame] = {}
-        with alt.data_transformers.enable(_NAMED, tables=tables):
-            spec = self._by_altair() if self._has_parameters else self._by_layers()
+        if self._has_parameters:
+            with alt.data_transformers.enable(_NAMED, tables=tables):
+                spec = self._by_altair()
+        else:
+            spec = self._by_layers(lambda table: _named(table, tables))
         return {name: part for name, part in spec.items() if name != "description"}, tables
 
     @property
@@ -68,11 +73,10 @@ class Figure:
         spec: dict[str, Any] = self.chart.to_dict(validate=False)
         return spec
 
-    def _by_layers(self) -> dict[str, Any]:
+    def _by_layers(self, name_of: Callable[[pd.DataFrame], dict[str, str]]) -> dict[str, Any]:
         facts = {name: getattr(self.chart, name) for name in ("config", "width", "height", "usermeta", "title")}
         spec = {name: value for name, value in facts.items() if value is not alt.Undefined}
-        inside = {"top_level": False, "datasets": {}, "pre_transform": True}
-        layers = [layer.to_dict(validate=False, context=dict(inside)) for layer in self.chart.layer]
+        layers = [layer_spec(layer, name_of) for layer in self.chart.layer]
         return {"$schema": alt.SCHEMA_URL, **spec, "layer": layers}
 
     @property
@@ -157,12 +161,20 @@ class Series:
         """Return the scale of dash patterns."""
         return alt.Scale(domain=self.names, range=[theme.dash(i) for i in self.places])
 
+    @property
+    def _column(self) -> int:
+        """Width of a column of the legend in px."""
+        return 7 * max(map(len, self.names)) + 44
+
+    def rows(self, width: int = PHONE) -> int:
+        """Return how many rows the legend has in a picture of some width."""
+        return -(-len(self.names) // max(1, width // self._column))
+
     def legend(self, *, visible: bool = True) -> alt.Legend | None:
-        """Return a legend at the bottom whose columns fit a phone."""
+        """Return a legend at the bottom with as many columns as the picture is wide."""
         if not visible:
             return None
-        longest = max(map(len, self.names))
-        columns = max(1, min(4, PHONE // (7 * longest + 50)))
+        columns = alt.ExprRef(f"max(1, min({len(self.names)}, floor((width + {_AXIS}) / {self._column})))")
         return alt.Legend(
             title=None, orient="bottom", columns=columns, symbolType="stroke", symbolSize=900, labelLimit=PHONE - 40
         )

@@ -6,6 +6,7 @@ A drawn curve has its points where it bends; these tables have the same epsilons
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -16,16 +17,17 @@ from dpcore.charts.profiles import profile_top
 from dpcore.charts.sampling import Regions, named
 from dpcore.core.domains import ALPHA, ANY_LOSS, POSITIVE
 from dpcore.core.errors import BudgetError
-from dpcore.core.kinds import labelled
+from dpcore.core.kinds import EXACT, labelled
 from dpcore.core.numerals import nearest
 from dpcore.language.lists import parse_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
     from dpcore.curves.base import FloatArray
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
 ROWS: Final = 100
@@ -92,13 +94,13 @@ def beta_grid(regions: Regions, *, log: bool = False) -> pd.DataFrame:
     return _labelled({label: frames.curve(region, at) for label, region in named(regions).items()})
 
 
-def theorem_grid(ways: Sequence[TheoremRegion], *, epsilon_max: float | None = None) -> pd.DataFrame:
+def theorem_deltas(ways: Sequence[TheoremRegion], *, epsilon_max: float | None = None) -> pd.DataFrame:
     """Tabulate the delta(epsilon) that each composition theorem promises, at the same epsilons.
 
     Parameters
     ----------
     ways : sequence of TheoremRegion
-        What `dpcore.theorems.composition.theorem_regions` returns.
+        What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
     epsilon_max : float, optional
         Where the epsilons end; by default where the sharper theorems have left the picture.
 
@@ -106,23 +108,56 @@ def theorem_grid(ways: Sequence[TheoremRegion], *, epsilon_max: float | None = N
     -------
     DataFrame
         `label, region, epsilon, delta, delta_lower, note, kind, theorem, neighbours`; `theorem` is the name of the theorem.
-        A theorem that says nothing has one row, (inf, 1), which promises nothing: its kind is ``none``, its note says why.
     """
     drawn = [way for way in ways if way.region is not None]
     at = even_grid(profile_end(drawn) if epsilon_max is None else epsilon_max)
+
+    def bound(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
+        return rows.assign(kind=kind, delta_lower=0.0)
+
+    return _by_theorem(drawn, lambda region: frames.deltas(region, at), bound)
+
+
+def theorem_betas(ways: Sequence[TheoremRegion], *, log: bool = False) -> pd.DataFrame:
+    """Tabulate the beta(alpha) that each composition theorem promises, at the same false-positive rates.
+
+    Parameters
+    ----------
+    ways : sequence of TheoremRegion
+        What `dpcore.theorems.composition.theorem_regions` returns; those that do not apply are left out.
+    log : bool, default False
+        Four rates in each decade from 1e-12 on, instead of every hundredth.
+
+    Returns
+    -------
+    DataFrame
+        `label, region, alpha, beta, beta_upper, note, kind, theorem, neighbours`; `theorem` is the name of the theorem.
+    """
+    at = ALPHA.array(parse_list(SMALL_RATES if log else RATES))
+
+    def bound(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
+        # a region that is too large has too few false negatives
+        return rows.assign(kind="lower" if kind == "upper" else kind, beta_upper=1.0 - rows["alpha"])
+
+    return _by_theorem(ways, lambda region: frames.curve(region, at), bound)
+
+
+def _by_theorem(
+    ways: Sequence[TheoremRegion],
+    numbers: Callable[[TradeOff], pd.DataFrame],
+    bound: Callable[[pd.DataFrame, str], pd.DataFrame],
+) -> pd.DataFrame:
+    """Tabulate every theorem that applies and does not take too long.
+
+    What a theorem promises is a bound, however exactly the promise is known: `bound` marks it, without its other side.
+    """
     parts = {}
     for way in ways:
-        rows, note = None, way.note
-        try:
-            rows = None if way.region is None else frames.deltas(way.region, at)
-        except BudgetError as error:
-            note = str(error)
-        if rows is None:
-            nothing = {"region": "", "epsilon": math.inf, "delta": 1.0, "delta_lower": 0.0, "neighbours": ""}
-            rows = pd.DataFrame(nothing, index=[0]).assign(kind="none")
-        elif way.kind != "exact":  # what a theorem promises is a bound, however exactly it is known
-            rows = rows.assign(kind=way.kind, delta_lower=0.0)
-        parts[way.title] = rows.assign(note=note, theorem=way.name)
+        with suppress(BudgetError):  # the note of the figure says so
+            if way.region is not None:
+                rows = numbers(way.region)
+                rows = rows if way.kind == EXACT else bound(rows, way.kind)
+                parts[way.title] = rows.assign(note=way.note, theorem=way.name)
     return _labelled(parts)
 
 

@@ -152,19 +152,20 @@ def cost_takeaway(rows: pd.DataFrame) -> str:
         return "No row has a finite cost at this δ."
     top = finite.sort_values("cost", ascending=False, kind="stable").iloc[0]
     kind = WORDS[str(top["kind"])]
-    name = (
-        f"row {top['row']} ({theme.short(str(top['label']), 40)})" if str(top["label"]).strip() else f"row {top['row']}"
-    )
+    alone = str(top["row"]).isdigit()  # otherwise it is a group of rows
+    label, expression = theme.short(str(top["label"]), 40).strip(), theme.short(str(top["expression"]), 60)
+    what = ": ".join(filter(None, (label, expression if alone else "")))
+    name, rest = (f"row {top['row']} ({what})", "it") if alone else (f"rows {top['row']} ({what})", "them")
     free = int((finite["cost"] == 0).sum())
     more = f" {grouped(free)} {'row costs' if free == 1 else 'rows cost'} nothing." if free else ""
     return (
-        f"The most is spent on {name}: without it ε would be smaller by {outward(float(top['cost']), 3)} ({kind}). Costs do not "
+        f"The most is spent on {name}: without {rest} ε would be smaller by {outward(float(top['cost']), 3)} ({kind}). Costs do not "
         f"add up to ε.{more}"
     )
 
 
 def cost_figure(rows: pd.DataFrame, *, look: Look = PLAIN) -> Figure:
-    """Return what each row costs; `rows` is what `dpcore.ledger.costs` returned."""
+    """Return what each row or group costs; `rows` is what `dpcore.ledger.costs` returned."""
     finite = rows[np.isfinite(rows["cost"])]
     if finite.empty:
         msg = "No row has a finite cost at this δ: there is nothing to draw."
@@ -196,7 +197,7 @@ def _cost_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
         }
     )
     scale, axis = alt.Scale(domain=[0, 1.04 * end], nice=False), alt.Axis(tickCount=6)
-    x = alt.X("cost:Q", title="What the row adds to ε", scale=scale, axis=axis)
+    x = alt.X("cost:Q", title="What it adds to ε", scale=scale, axis=axis)
     y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=150, minExtent=90))
     tips = {"name": "row", "expression": "release", "count": "count", "words": "cost", "kind": "the cost is"}
     base = alt.Chart(checked(bars)).encode(y=y)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, checked
+from dpcore.charts.figure import Figure, Series, checked
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
@@ -53,9 +53,9 @@ def sweep_figure(
     """
     ratio = RATIO in set(frame["series"])
     takeaway = _ratio_words(frame, epsilon) if ratio else _utility_words(frame, value, epsilon, apart)
-    table = utility_table(_visible(frame))
+    table = utility_table(_visible(frame).assign(label=_labels))
     linear = value == "total variation"
-    look = replace(look, height=look.height or _HEIGHT + _ROW * table["label"].nunique())
+    look = replace(look, height=look.height or _HEIGHT + _ROW * Series(table["label"], dark=look.dark).rows())
     chart = utility_chart(
         table,
         current=epsilon,
@@ -66,6 +66,12 @@ def sweep_figure(
         look=described(look, takeaway),
     )
     return Figure(chart, frame, takeaway, look.title or f"{value} against ε", _notes(table, frame))
+
+
+def _labels(frame: pd.DataFrame) -> list[str]:
+    """Return the names in the legend; those of bounds say that they are."""
+    pairs = zip(frame["series"], frame["kind"], strict=True)
+    return [name if kind == "exact" or "bound" in name else f"{name} bound" for name, kind in pairs]
 
 
 def _notes(visible: pd.DataFrame, whole: pd.DataFrame) -> tuple[str, ...]:

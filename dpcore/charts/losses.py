@@ -15,7 +15,7 @@ from dpcore.core.kinds import facts
 from dpcore.core.numerals import nearest
 from dpcore.curves.polygon import Polygon
 from dpcore.regions import gate
-from dpcore.words import of_100, outward
+from dpcore.words import kind_of, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -76,7 +76,7 @@ def loss_takeaway(region: TradeOff) -> str:
     --------
     >>> from dpcore import dp
     >>> loss_takeaway(dp(1, 0.05))
-    'DP, ε = 1, δ = 0.05: in at most 5 of 100 answers the loss is infinite; in the others it is at most 1.'
+    'DP, ε = 1, δ = 0.05: in at most 5 of 100 answers the loss is infinite; in the others it is at most 1 (exact).'
     """
     curve = region.curve
     name = theme.short(region.legend)
@@ -84,8 +84,8 @@ def loss_takeaway(region: TradeOff) -> str:
     if curve.q_inf >= 1:
         return f"{name}: every answer may give a person away for certain; the loss is infinite (exact)."
     if curve.q_inf > 0:
-        return f"{name}: in at most {of_100(curve.q_inf)} answers the loss is infinite; in the others it is {most}."
-    return f"{name}: the loss is never infinite; it is {most}."
+        return f"{name}: in at most {of_100(curve.q_inf)} answers the loss is infinite; in the others it is {most} ({kind_of(region)})."
+    return f"{name}: the loss is never infinite; it is {most} ({kind_of(region)})."
 
 
 def loss_figure(region: TradeOff, *, look: Look = PLAIN, **options: Any) -> Figure:

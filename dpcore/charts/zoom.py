@@ -1,7 +1,8 @@
 """Zoom: a chart that a reader can enlarge and move, in the page and without a server.
 
 Ctrl and the wheel (or two fingers on a touchpad) zoom around the pointer, dragging moves, a double click resets. The
-wheel alone and a finger still scroll the page: a chart must not be a place where a page gets stuck.
+wheel alone and a finger still scroll the page: a chart must not be a place where a page gets stuck. Beyond the ends of
+the whole picture, such as rates below 0 or above 1, there is nothing to see: the zoom stops there.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def zoomable(spec: Mapping[str, Any]) -> dict[str, Any]:
     if not places:
         return dict(spec)
     bearer = places[0]  # the scales are shared by all layers: one of them carries the selection
-    active = f"isValid({ZOOM}[{layers[bearer]['encoding']['x']['field']!r}])"
-    layers = [_following(layer, active) for layer in layers]
+    views = {name: f"{ZOOM}[{layers[bearer]['encoding'][name]['field']!r}]" for name in ("x", "y")}
+    layers = [_following(layer, views) for layer in layers]
     layers[bearer] = {**layers[bearer], "params": [*layers[bearer].get("params", ()), _SELECTION]}
     frame = {**spec.get("view", {}), "fill": "transparent"}  # without a fill, the empty part is deaf to the pointer
     return {**spec, "layer": layers, "view": frame}
@@ -63,16 +64,31 @@ def _continuous(channel: Mapping[str, Any]) -> bool:
     return channel.get("type") == "quantitative" and "field" in channel and not {"bin", "aggregate"} & channel.keys()
 
 
-def _following(layer: Mapping[str, Any], active: str) -> dict[str, Any]:
-    """Return a layer that is cut at the frame, and whose axes are free, while the reader has zoomed."""
+def _following(layer: Mapping[str, Any], views: Mapping[str, str]) -> dict[str, Any]:
+    """Return a layer that is cut at the frame, and whose axes are free, while the reader has zoomed.
+
+    `views` are the parts of the two axes in view, as expressions.
+    """
     mark = layer["mark"]
     mark = {"type": mark} if isinstance(mark, str) else mark
-    encoding = {name: _freed(part, active) if name in ("x", "y") else part for name, part in layer["encoding"].items()}
-    clip = mark.get("clip") or {"expr": active}
+    encoding = {
+        name: _freed(part, views[name], f"isValid({views['x']})") if name in views else part
+        for name, part in layer["encoding"].items()
+    }
+    clip = mark.get("clip") or {"expr": f"isValid({views['x']})"}
     return {**layer, "mark": {**mark, "clip": clip}, "encoding": encoding}
 
 
-def _freed(channel: Mapping[str, Any], active: str) -> dict[str, Any]:
+def _bounded(view: str, low: float, high: float, *, log: bool) -> str:
+    """Return the part of the axis in view: never beyond the whole axis; a part that is moved to the end keeps its size."""
+    start, end = f"max({low!r}, {view}[0])", f"min({high!r}, {view}[1])"
+    if not log:
+        size = f"min({high - low!r}, {view}[1] - {view}[0])"
+        start, end = f"clamp({view}[0], {low!r}, {high!r} - {size})", f"clamp({view}[1], {low!r} + {size}, {high!r})"
+    return f"isValid({view}) ? [{start}, {end}] : null"
+
+
+def _freed(channel: Mapping[str, Any], view: str, active: str) -> dict[str, Any]:
     """Return a position whose ticks and clamped ends hold only for the whole picture."""
     free = dict(channel)
     axis, scale = dict(channel.get("axis") or {}), dict(channel.get("scale") or {})
@@ -82,5 +98,8 @@ def _freed(channel: Mapping[str, Any], active: str) -> dict[str, Any]:
         axis["labelExpr"] = f"{active} ? format(datum.value, '.6~g') : ({axis['labelExpr']})"
     if scale.get("clamp"):
         scale["clamp"] = {"expr": f"!{active}"}
+    domain = scale.get("domain")
+    if isinstance(domain, list) and all(isinstance(end, (int, float)) for end in domain):
+        scale["domainRaw"] = {"expr": _bounded(view, *domain, log=scale.get("type") == "log")}
     free |= {name: part for name, part in (("axis", axis), ("scale", scale)) if part}
     return free

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from dpcore.core.domains import POSITIVE, TOLERANCE
 from dpcore.core.errors import DomainError, DpcoreError, ParseError
 from dpcore.language.lists import parse_list
-from dpcore.language.numbers import read_value
+from dpcore.language.numbers import read_fraction, read_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,9 +43,9 @@ class Parser(argparse.ArgumentParser):
         words = f"{text}: 0,0.5,1 or 0:3:0.1 or 1e-9..1e-2/8 (default: {default})".replace("%", "%%")
         self.add_argument(option, metavar="LIST", type=number_list, help=words)
 
-    def add_value(self, option: str, parameter: Parameter, text: str, **more: Any) -> None:
+    def add_value(self, option: str, parameter: Parameter, text: str, *, exact: bool = False, **more: Any) -> None:
         """Add an option that takes one value of a parameter, which is checked before anything is computed."""
-        self.add_argument(option, type=Reader(parameter), help=text, **more)
+        self.add_argument(option, type=Reader(parameter, exact), help=text, **more)
 
 
 def add_common(parser: Parser, *, table: bool) -> None:
@@ -81,13 +81,14 @@ def number_list(text: str) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the value of an option."""
+    """Reads the value of an option, with `exact` as a fraction of the decimals that were typed."""
 
     parameter: Parameter
+    exact: bool = False
 
     def __call__(self, text: str) -> Any:
         """Return the value; argparse shows the message of an `ArgumentTypeError` only."""
         try:
-            return read_value(self.parameter, text)
+            return read_fraction(self.parameter, text) if self.exact else read_value(self.parameter, text)
         except DomainError as error:
             raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from error

@@ -32,7 +32,12 @@ DELTA = Parameter(
     example=0.01,
 )
 ETA = Parameter(
-    "eta", low=0.0, high=1.0, label="η", meaning="attacker's best advantage; 0 is blind, 1 certain", example=0.2
+    "eta",
+    low=0.0,
+    high=1.0,
+    label="η",
+    meaning="total variation, the attacker's best advantage; 0 is blind, 1 certain",
+    example=0.2,
 )
 MU = Parameter(
     "mu",

@@ -57,6 +57,8 @@ class Curve(ABC):
         Work of one delta, in points of a transform (half a microsecond or so), estimated in advance.
     leads : bool, default False
         At every epsilon >= 0 the delta of the inverse is at most that of the curve.
+    tallest : float, default inf
+        Up to which imaginary part the transform is known; where it has not faded by then, a lattice composes.
     is_product : bool, default False
         A product described by the losses of its factors.
     gaussian_mu : float, optional
@@ -77,6 +79,7 @@ class Curve(ABC):
     method: str = "closed form"
     work: float = 0.5
     leads: bool = False
+    tallest: float = np.inf
     is_product: bool = False
     gaussian_mu: float | None = None
     laplace_epsilon: float | None = None

@@ -12,7 +12,9 @@ from dpcore.core.rounding import failure
 from dpcore.curves import duality
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
 from dpcore.curves.spline_tails import SplineTails
+from dpcore.curves.subsampled import SHORT, TALLEST
 from dpcore.engine import contour, splines
+from dpcore.engine.sampled_laplace_mgf import TallError
 from dpcore.engine.sandwich import Sandwich
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ _TRIALS, _LEVELS = 3, 4.0  # retries without far jumps, and decades between the 
 _SPARE = 0.02  # share of the tolerance that the left-out masses may use; more would widen the bracket visibly
 _VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
 _CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
-_TALLEST, _SHORT = 1e5, -20.0  # the contour is used if log |M| at this height is below: else it needs too many nodes
 
 
 class Directed(Curve):
@@ -206,8 +207,11 @@ class Certified(Curve):
 
     def _inner(self, epsilon: FloatArray, tolerance: float) -> tuple[Bounds, Bounds]:
         if self.by_contour:
-            bounds = self._retried(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
-            return self._refined_on_lattice(epsilon, tolerance, bounds)
+            try:
+                bounds = self._retried(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
+                return self._refined_on_lattice(epsilon, tolerance, bounds)
+            except TallError:
+                checkpoint()  # raises if the time is over; the lattice needs no transform
         low, high = self._sandwich.delta_bounds(epsilon, tolerance)
         low = np.minimum(low, high)
         return (low, high), (1.0 - high, 1.0 - low)
@@ -280,8 +284,9 @@ class Certified(Curve):
             return False
         if self._first is not None:
             return self._first.by_contour
-        slow = any(curve.has_far_jumps for curve, _ in self.parts)
-        return not slow or self.log_decay(0.0, _TALLEST) < _SHORT
+        tallest = min((curve.tallest for curve, _ in self.parts), default=np.inf)
+        slow = tallest < np.inf or any(curve.has_far_jumps for curve, _ in self.parts)
+        return not slow or self.log_decay(0.0, min(tallest, TALLEST)) < SHORT
 
     @Lazy
     def _sandwich(self) -> Sandwich:

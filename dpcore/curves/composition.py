@@ -39,6 +39,7 @@ _FEW = 5_000  # combinations up to which a list is used even on a lattice
 _SUMMED = 100_000  # losses of a polygon summed over another curve: in closed form,
 _SUMMED_PROFILES = 2_000  # with another profile,
 _SUMMED_BRACKETS = 64  # with a certified bracket on a lattice
+_SMALL_SQUARE = 1e-290  # below, squares lose digits: the smallest doubles with all of them are near 1e-308
 _HALF_SIZE = 2**20  # losses of each half that meets in the middle, 24 MB
 _MOST_COPIES = 40  # as many copies of two losses make two halves of that size
 _SAME = 1e-13  # relative difference of losses that rounding explains; larger would join different losses
@@ -83,7 +84,7 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
 
 def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, Polygons, Parts]:
     """Split into one Gaussian, the polygons without perfect ones, and the rest with equal Laplace steps joined."""
-    square = 0.0
+    means: list[tuple[float, int]] = []
     polygons: Polygons = []
     others: Parts = []
     laplace: dict[float, int] = {}
@@ -91,17 +92,29 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, P
         if isinstance(curve, Polygon):
             polygons.append((_repeated(curve, k), 1) if k > 1 and curve.size == 1 else (curve, k))
         elif curve.gaussian_mu is not None:
-            square += k * curve.gaussian_mu**2
+            means.append((curve.gaussian_mu, k))
         elif curve.laplace_epsilon is not None:
             laplace[curve.laplace_epsilon] = laplace.get(curve.laplace_epsilon, 0) + k
         else:
             others.append((curve, k))
     others += [(LaplaceCurve(epsilon), k) for epsilon, k in laplace.items()]
-    gaussian = GaussianCurve(math.sqrt(square), "Gaussian composition") if square > 0 else None
+    mu = _root_of_squares(means)
+    gaussian = GaussianCurve(mu, "Gaussian composition") if mu > 0 else None
     informative = [(p, k) for p, k in polygons if not _perfect(p)]
     if not informative and polygons and gaussian is None and not others:
         informative = [(polygons[0][0], 1)]
     return gaussian, informative, others
+
+
+def _root_of_squares(means: Sequence[tuple[float, int]]) -> float:
+    """Return the root of the sum of k mu^2, also where the squares are too small for doubles."""
+    square = 0.0
+    for mu, k in means:
+        square += k * mu**2
+    if square > _SMALL_SQUARE or not means:
+        return math.sqrt(square)
+    unit = max(mu for mu, _ in means)
+    return unit * math.sqrt(sum(k * (mu / unit) ** 2 for mu, k in means)) if unit > 0 else 0.0
 
 
 def _repeated(polygon: Polygon, k: int) -> Polygon:

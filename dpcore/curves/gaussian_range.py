@@ -11,11 +11,11 @@ is smaller.
 
 Upper side: tangents of f bound it by a polygon from below; a Gaussian curve is convex, so it lies below the polygon
 if it does at the corners and at the end of the range. Lower side: m at single alphas, by the lower side of the power.
-Two distances measure what the Gaussian curve loses, both for alpha in the range. The regret is the largest vertical one,
-:math:`f-G_\mu`. The divergence is the smallest :math:`\kappa` with :math:`f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)`: both rates
-are off by at most that. Between two alphas f lies under its chord and :math:`G_\mu` over its tangent, both linear, so the ends of
-the cell bound them. References: Dong, Roth, Su (2022), Definition 2.6; Kaissis et al. (2024) and Kulynych et al. (2025) for the
-divergence.
+Two distances measure what the Gaussian curve loses, both for alpha in the range. The regret is the smallest
+:math:`\kappa` with :math:`f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)`: both rates are off by at most that. The gap is the largest
+vertical distance, :math:`f-G_\mu`, and never smaller. Between two alphas f lies under its chord and :math:`G_\mu` over its tangent,
+both linear, so the ends of the cell bound them. References: Dong, Roth, Su (2022), Definition 2.6; Kaissis et al. (2024) and
+Kulynych et al. (2025) for the regret.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from scipy.special import ndtr, ndtri_exp
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
+from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.possible import betas, deltas
 from dpcore.curves.tangents import corners, gaussian_through, power
 
@@ -53,20 +54,22 @@ _ROUNDING = 1e-13  # absolute rounding of a quantile or a difference of rates
 
 @dataclass(frozen=True, slots=True)
 class BestGaussian:
-    """The smallest mu on [alpha, 1/2], the regret and the divergence of its curve there, each as (lower, upper)."""
+    """The smallest mu on [alpha, 1/2], the regret and the gap of its curve there, each as (lower, upper)."""
 
     alpha: float
     mu: tuple[float, float]
     regret: tuple[float, float]
-    divergence: tuple[float, float]
+    gap: tuple[float, float]
 
 
 def best_gaussian(curve: Curve, alpha: float = ALPHA) -> BestGaussian | None:
     """Return the smallest mu whose Gaussian curve lies below a symmetric curve on [alpha, 1/2], and its distances.
 
     None if no finite mu does: the curve reaches 0 on the range. The distances are those of the upper mu, which is
-    published.
+    published; a Gaussian curve has none.
     """
+    if isinstance(curve, GaussianCurve):
+        return BestGaussian(alpha, (curve.mu, curve.mu), (0.0, 0.0), (0.0, 0.0))
     middle = float(betas(curve, np.array([0.5]))[0][0])
     start = min(alpha, middle)
     if start <= 0.0:
@@ -76,7 +79,7 @@ def best_gaussian(curve: Curve, alpha: float = ALPHA) -> BestGaussian | None:
         return None
     lower = max(0.0, *(_lower_mu(curve, float(rate)) for rate in at))
     cells = _Cells(curve, alpha, upper)
-    return BestGaussian(alpha, (min(lower, upper), upper), cells.regret(), cells.divergence())
+    return BestGaussian(alpha, (min(lower, upper), upper), cells.regret(), cells.gap())
 
 
 def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
@@ -195,12 +198,12 @@ class _Cells:
         slope = -np.exp(self.mu * z - self.mu * self.mu / 2)
         return np.where(inside, ndtr(z - self.mu), 1.0), np.where(inside, slope, 0.0)
 
-    def regret(self) -> tuple[float, float]:
+    def gap(self) -> tuple[float, float]:
         """Return bounds of the largest f - G."""
         low, high = self._excess(0.0)
         return max(0.0, low - _ROUNDING), max(0.0, high + _ROUNDING)
 
-    def divergence(self) -> tuple[float, float]:
+    def regret(self) -> tuple[float, float]:
         """Return bounds of the smallest kappa with f(alpha) - kappa <= G(alpha - kappa)."""
         return self._smallest(0) * (1.0 - _SLACK), self._smallest(1) * (1.0 + _SLACK) + _ROUNDING
 

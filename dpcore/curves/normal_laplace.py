@@ -45,25 +45,11 @@ class NormalLaplaceCurve(SymmetricNoise):
     def log_density(self, x: FloatArray) -> FloatArray:
         """Return log f(x)."""
         x = np.abs(np.asarray(x, dtype=np.float64))
-        return np.asarray(np.logaddexp(*self._log_halves(x)) - np.log(2.0), dtype=np.float64)
-
-    def _log_halves(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the logarithms of phi(z) R(g - z) and phi(z) R(g + z) for x >= 0."""
-        g, z = self.spread, x / self.spread
-        body = -z * z / 2
-        with np.errstate(under="ignore"):
-            tail = g * g / 2 - x + log_ndtr(np.maximum(z - g, 0.0))
-            first = np.where(z > g, tail, body + _log_mills(np.maximum(g - z, 0.0)))
-            return first, body + _log_mills(g + z)
+        return np.asarray(np.logaddexp(*_log_halves(x, self.spread)) - np.log(2.0), dtype=np.float64)
 
     def tail(self, x: FloatArray) -> FloatArray:
         """Return the probability that the noise exceeds x."""
-        x = np.asarray(x, dtype=np.float64)
-        size = np.minimum(np.abs(x), 800.0 + self.spread * (_FAR + self.spread))
-        first, second = self._log_halves(size)
-        with np.errstate(under="ignore"):
-            above = ndtr(-size / self.spread) + 0.5 * (np.exp(first) - np.exp(second))
-        return np.where(x >= 0, above, 1.0 - above)
+        return normal_laplace_tail(x, self.spread)
 
     def _place(self, rate: FloatArray) -> FloatArray:
         """Return S^-1(rate) by Newton's method on log S, which is concave: from above it falls to the root."""
@@ -114,7 +100,7 @@ class NormalLaplaceCurve(SymmetricNoise):
 
     def _log_tail(self, x: FloatArray) -> FloatArray:
         """Return log S(x) for x >= 0."""
-        first, second = self._log_halves(x)
+        first, second = _log_halves(x, self.spread)
         with np.errstate(divide="ignore", under="ignore"):
             more = first - np.log(2.0) + np.log1p(-np.exp(np.minimum(second - first, 0.0)))
         return np.asarray(np.logaddexp(log_ndtr(-x / self.spread), more), dtype=np.float64)
@@ -203,6 +189,26 @@ class NormalLaplaceCurve(SymmetricNoise):
         with np.errstate(under="ignore"):
             back = np.exp(x - z * z / 2 - g * g / 2 + _log_mills(z + g))
         return np.asarray(back - ndtr(g - z), dtype=np.float64)
+
+
+def normal_laplace_tail(x: FloatArray, spread: float | FloatArray) -> FloatArray:
+    """Return P(N(0, spread^2) + Lap(1) > x); both may be arrays, and the spread must be above 0."""
+    x = np.asarray(x, dtype=np.float64)
+    size = np.minimum(np.abs(x), 800.0 + spread * (_FAR + spread))
+    first, second = _log_halves(size, spread)
+    with np.errstate(under="ignore"):
+        above = ndtr(-size / spread) + 0.5 * (np.exp(first) - np.exp(second))
+    return np.where(x >= 0, above, 1.0 - above)
+
+
+def _log_halves(x: FloatArray, g: float | FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the logarithms of phi(z) R(g - z) and phi(z) R(g + z) for x >= 0."""
+    z = x / g
+    body = -z * z / 2
+    with np.errstate(under="ignore"):
+        tail = g * g / 2 - x + log_ndtr(np.maximum(z - g, 0.0))
+        first = np.where(z > g, tail, body + _log_mills(np.maximum(g - z, 0.0)))
+        return first, body + _log_mills(g + z)
 
 
 def _log_mills(z: FloatArray) -> FloatArray:

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dpcore.core.effort import checkpoint
+from dpcore.core.effort import checkpoint, claim
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -49,6 +49,7 @@ _STEPS = 6.5  # steps per height of a path: e^(-2 pi 6.5) is below 1e-17; fewer 
 _GRAIN = 2.0**-10  # steps are multiples of it, so that their products are exact
 _BLOCK, _FENCES = 128, (-1.5, 24.0)  # exponents at once, and the fences between which they share nodes
 _CELLS = 1 << 18  # exponentials between two checkpoints
+_NODE_BYTES = 64  # a node with its logarithms and weights
 _TINY_STEP = 1e-12  # imaginary parts below it are steps of a derivative
 _FARTHEST, _PEAK, _STEEPEST = 120.0, 64.0, 31.0
 """Largest (c + 1) mu^2, largest (c + 1) mu, and largest w of `_bend`, for which M is computed."""
@@ -159,7 +160,9 @@ def _step(height: float) -> float:
 
 def _nodes(step: float, ends: tuple[float, float]) -> FloatArray:
     """Return the multiples of a step between two ends."""
-    return np.asarray(step * np.arange(math.floor(ends[0] / step), math.ceil(ends[1] / step) + 1), dtype=np.float64)
+    first, last = math.floor(ends[0] / step), math.ceil(ends[1] / step)
+    claim(_NODE_BYTES * (last - first + 1), "The transform of noise on so small a sample")
+    return np.asarray(step * np.arange(first, last + 1), dtype=np.float64)
 
 
 def _log_ratio(x: FloatArray, mu: float, q: float) -> FloatArray:

@@ -53,6 +53,18 @@ class Sheet:
             raise DomainError(msg)
         return self.columns.index(column)
 
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """The columns whose first lines hold more numbers than other texts; missing values do not count."""
+        rows = list(rows_of(csv.reader(_first_lines(self.data, self.encoding), delimiter=self.delimiter)))
+        names = []
+        for place, name in enumerate(self.columns):
+            cells = [row[place] for row in rows[self.header :] if place < len(row)]
+            present = [number_in(cell) is not None for cell in cells if cell.strip().lower() not in MISSING]
+            if sum(present) > len(present) / 2:
+                names.append(name)
+        return tuple(names)
+
 
 def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: int = MOST_BYTES) -> Sheet:
     """Find the encoding, the delimiter and the columns of a CSV file.
@@ -160,12 +172,13 @@ def _names(row: list[str], *, header: bool) -> tuple[str, ...]:
     return tuple(names)
 
 
-def number_in(cell: str) -> float | None:
-    """Return the finite number a cell holds, None for anything else."""
+def number_in(cell: str, *, comma: bool = False) -> float | None:
+    """Return the finite number a cell holds, None for anything else; with `comma`, 1,5 is a number too."""
     try:
         value = float(cell) if "_" not in cell else math.nan
     except ValueError:
-        return None
+        is_decimal = comma and cell.count(",") == 1 and "." not in cell
+        return number_in(cell.replace(",", ".")) if is_decimal else None
     return value if math.isfinite(value) else None
 
 
@@ -173,7 +186,8 @@ def rows_of(reader: Any) -> Iterator[list[str]]:
     """Yield rows of fields with their original texts (see `dpcore.files.csv_writer`); a `DomainError` says what cannot be read."""
     try:
         for row in reader:
-            yield [unmarked(cell) for cell in row] if any(cell[:1] == MARK for cell in row) else row
+            # one look at the joined row is several times faster than one at each cell
+            yield [unmarked(cell) for cell in row] if MARK in "".join(row) else row
     except csv.Error as error:
         msg = f"The file cannot be read as CSV: {error}. A quotation mark may be missing."
         raise DomainError(msg) from None
@@ -181,4 +195,4 @@ def rows_of(reader: Any) -> Iterator[list[str]]:
 
 def filled(row: list[str]) -> bool:
     """Return whether a row has a cell with text in it."""
-    return any(cell.strip() for cell in row)
+    return bool("".join(row).strip())

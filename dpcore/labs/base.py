@@ -281,6 +281,7 @@ class Lab(ABC):
     formula: ClassVar[str]  # LaTeX of the corrected statement, without dollar signs
     reference: ClassVar[str]  # where the corrected mathematics is from
     views: ClassVar[tuple[str, ...]]  # names of the pictures in their order (`enter` reads them off `pictures`)
+    tool: ClassVar[str] = ""  # section of the page Your data that does this with a table of one's own
     simulates: ClassVar[bool] = False  # True: pictures or checks depend on the seed and on `replications`
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from dpcore.labs import before_or_after as both
 from dpcore.labs import before_or_after_views as views
 from dpcore.labs.base import REPLICATIONS, Lab, LabCheck, Makers, Story, standard_error
 from dpcore.labs.catalogue import enter
-from dpcore.labs.disclosure_noise import ages
+from dpcore.labs.disclosure import ages
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core.numerals import nearest
 from dpcore.labs import before_or_after as both
 from dpcore.labs.base import BARS, Plot, series, simulated, standard_error, together
-from dpcore.labs.disclosure_noise import ages
+from dpcore.labs.disclosure import ages
 from dpcore.words import outward
 
 if TYPE_CHECKING:

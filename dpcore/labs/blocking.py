@@ -16,6 +16,8 @@ from scipy.special import gammaln
 from dpcore.core.effort import checkpoint, claim
 from dpcore.core.registry import Choice, Parameter
 from dpcore.labs.base import AT_ONCE, standard_error
+from dpcore.planner.sensitivity.blocking import block_answers
+from dpcore.planner.sensitivity.queries import QuantileQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,8 +70,8 @@ def by_index(rows: Any, m: int) -> FloatArray:
     """Return, for every row, the mean of the medians of m groups of floor(n/m) records; what is left over is dropped."""
     x = np.atleast_2d(np.asarray(rows, dtype=np.float64))
     size = x.shape[1] // BLOCKS.check(m)
-    groups = x[:, : size * m].reshape(x.shape[0], m, size)
-    return np.asarray(np.median(groups, axis=2).mean(axis=1), dtype=np.float64)
+    medians = block_answers(QuantileQuery(0.5), x[:, : size * m].reshape(-1, size))
+    return np.asarray(medians.reshape(x.shape[0], m).mean(axis=1), dtype=np.float64)
 
 
 def reach(high: float, m: int) -> float:

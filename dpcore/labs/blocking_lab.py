@@ -67,6 +67,7 @@ class Blocking(Lab):
         r"\mathrm{Var}_{II}=\frac{2\Lambda^2}{m^2\varepsilon^2}"
     )
     reference = "Block-DP II: Smith 2008; order statistics of uniforms; counter-example by simulation"
+    tool = "Sensitivity"
     simulates = True
 
     epsilon: float = EPSILON.but(low=0.01, high=100.0, infinite=False).field(1.0)

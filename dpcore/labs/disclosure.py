@@ -1,24 +1,25 @@
-"""Disclosure control before differential privacy: k-anonymity and randomised answers (PRAM), checked.
+"""The data of Chapter 3: its toy table as printed, and made-up ages with its bin counts.
 
-A table is k-anonymous in some columns if every combination of their values that occurs, occurs at least k times.
+What is counted and computed on them is in `dpcore.planner.disclosure`, which takes any table.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pandas as pd
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import Parameter, shown, unknown
-from dpcore.local.channels import Channel
+from dpcore.files.microdata import Microdata
+from dpcore.planner.disclosure import equivalence_classes
+from dpcore.planner.disclosure import noise as any_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
-KEEP = Parameter("keep", low=0.0, high=1.0, label="p", meaning="probability that an answer is left as it is")
-_CATEGORIES = Parameter("categories", "integer", low=2, high=200)
+    from dpcore.curves.base import FloatArray
 
 AGE, AMOUNT = "customer_age", "transaction_amount"
 ORIGINAL: Final = pd.DataFrame(
@@ -27,6 +28,15 @@ ORIGINAL: Final = pd.DataFrame(
 AGE_GROUPS: Final = ("31-45", "31-45", "18-30", "18-30", "31-45", "18-30")
 PRINTED_AMOUNTS: Final = ("51-100", "51-100", "0-50", "51-100", "0-50", "0-50")
 CLAIMED_K = 3
+
+EDGES: Final = tuple(range(19, 80, 5))
+COUNTS: Final = (32, 100, 121, 81, 62, 79, 84, 57, 31, 9, 2, 1)
+NOISY_COUNTS: Final = (39, 96, 119, 72, 73, 77, 74, 64, 31, 11, 2, 1)  # one draw of k-noise, as printed
+PRINTED_GROUP = 81.40651  # mean number of noisy ages within 2.5 years, 1000 draws
+PRINTED: Final = {"k-PRAM": (0.06881953, 4.398563, 2.097275), "k-noise": (0.03408935, 2.060666, 1.435502)}  # Table 3.4
+YOUNGEST, OLDEST = 22.0, 78.0  # ages 22 to 77, with a fraction of a year added
+HALFWIDTH = any_noise.HALFWIDTH.but(low=0.01, high=50.0)
+WIDTH = any_noise.WIDTH.but(low=0.1, high=100.0)
 
 
 def printed_one() -> pd.DataFrame:
@@ -39,42 +49,36 @@ def printed_two() -> pd.DataFrame:
     return pd.DataFrame({AGE: list(AGE_GROUPS), AMOUNT: list(PRINTED_AMOUNTS)})
 
 
-def classes(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
-    """Return the combinations of values that occur and how often: the columns and ``size``, smallest class first."""
-    names = _columns(table, columns)
-    sizes = table.groupby(names, sort=True, dropna=False).size().rename("size").reset_index()
-    return sizes.sort_values(["size", *names], kind="stable").reset_index(drop=True)
-
-
 def anonymity(table: pd.DataFrame, columns: Iterable[str]) -> int:
-    """Return the largest k for which the table is k-anonymous in these columns together: its smallest class.
+    """Return the largest k for which a printed table is k-anonymous in these columns together."""
+    return equivalence_classes(Microdata.of_frame(table), columns).k
 
-    1: someone is alone in the class; the number of rows: nobody can be told apart. The chance to pick a person's row is at
-    most 1/k. It takes all columns an attacker knows together; each column alone says nothing of the pair.
+
+def ages(seed: int = 0) -> FloatArray:
+    """Return 659 made-up ages with the printed bin counts, drawn uniformly in each bin, none below 22 or above 78.
+
+    The source's data are not public under a name; their bin counts, least and largest age are known.
     """
-    return int(classes(table, columns)["size"].min())
+    rng = np.random.default_rng(seed)
+    parts = [
+        rng.uniform(max(low, YOUNGEST), min(low + 5.0, OLDEST), count)
+        for low, count in zip(EDGES[:-1], COUNTS, strict=True)
+    ]
+    return np.concatenate(parts)
 
 
-def _columns(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
-    names = [columns] if isinstance(columns, str) else list(columns)
-    if not names or not len(table):
-        msg = f"k-anonymity needs at least one column and one row, got {shown(names)} and {len(table)} rows."
+def expected_bins(data: FloatArray, halfwidth: float, edges: tuple[float, ...] = EDGES) -> FloatArray:
+    """Return the expected bin counts after k-noise, exactly: the sum of the shares of noise that end in each bin."""
+    cuts = np.asarray(edges, dtype=np.float64)
+    below = np.clip((cuts - data[:, None] + halfwidth) / (2.0 * halfwidth), 0.0, 1.0)
+    return np.asarray(np.diff(below.sum(axis=0)), dtype=np.float64)
+
+
+def simulated(data: FloatArray, release: FloatArray) -> tuple[float, float, float]:
+    """Return bias (true minus released), mean squared error and its root of one release: a row of Table 3.4."""
+    if data.shape != release.shape:
+        msg = f"data and release must have the same length, got {len(data)} and {len(release)}."
         raise DomainError(msg)
-    for name in names:
-        if name not in table.columns:
-            raise DomainError(unknown("column", name, [str(column) for column in table.columns]))
-    return names
-
-
-def pram(keep: float, categories: int = 2) -> Channel:
-    r"""Return PRAM that keeps a category with probability p and else moves to any other equally likely.
-
-    It is randomized response: as local privacy :math:`\varepsilon=|\ln\frac{p(m-1)}{1-p}|` for m categories, whatever
-    the source says of posterior odds. Any transition matrix is a `Channel`, whose `epsilon` is the largest log ratio in
-    a column.
-    """
-    p, m = KEEP.check(keep), _CATEGORIES.check(categories)
-    other = (1.0 - p) / (m - 1)
-    rows = tuple(tuple(p if i == j else other for j in range(m)) for i in range(m))
-    names = tuple(str(i) for i in range(m))
-    return Channel(rows, names, names, "PRAM")
+    off = data - release
+    mse = float(np.mean(off * off))
+    return float(off.mean()), mse, math.sqrt(mse)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
 from dpcore.labs import disclosure as sdc
-from dpcore.labs import disclosure_noise as noise
 from dpcore.labs import disclosure_views as views
 from dpcore.labs.base import Lab, LabCheck, Makers, Story, standard_error
 from dpcore.labs.catalogue import enter
+from dpcore.planner.disclosure import noise, pram
+from dpcore.planner.disclosure.post_randomisation import KEEP
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -45,18 +46,19 @@ class DisclosureControl(Lab):
         r"\beta(\alpha)=\Big(1-\frac{\Delta}{2a}-\alpha\Big)_+"
     )
     reference = "Sweeney 2002 for k-anonymity; Warner 1965 for randomized response"
+    tool = "Disclosure"
     simulates = True
 
-    keep: float = sdc.KEEP.field(0.8)
-    width: float = noise.WIDTH.field(5.0)
-    halfwidth: float = noise.HALFWIDTH.field(2.5)
+    keep: float = KEEP.field(0.8)
+    width: float = sdc.WIDTH.field(5.0)
+    halfwidth: float = sdc.HALFWIDTH.field(2.5)
     shift: float = _SHIFT.field(1.0)
     sample: int = _SEED.field(1)
     replications: int = _DRAWS.field(500)
 
     def checks(self, rng: Generator) -> tuple[LabCheck, ...]:
         """Return the tables and statements of Chapter 3 with the true values."""
-        data = noise.ages(self.sample)
+        data = sdc.ages(self.sample)
         return (*self._tables(), *self._utility(data, rng), *self._groups(data), self._swapped())
 
     def _tables(self) -> list[LabCheck]:
@@ -108,7 +110,7 @@ class DisclosureControl(Lab):
         ]
 
     def _utility(self, data: FloatArray, rng: Generator) -> list[LabCheck]:
-        (bias, mse, _), (bias_noise, mse_noise, _) = noise.PRINTED["k-PRAM"], noise.PRINTED["k-noise"]
+        (bias, mse, _), (bias_noise, mse_noise, _) = sdc.PRINTED["k-PRAM"], sdc.PRINTED["k-noise"]
         n = len(data)
         apart = (bias - bias_noise) / math.sqrt(25 / 6 / n + 25 / 12 / n)
         draws = views.simulations(data, self.width, self.halfwidth, rng, self.replications)
@@ -120,7 +122,7 @@ class DisclosureControl(Lab):
                 apart,
                 "loose",
                 "Neither differs from 0 by one standard error, so the table cannot show it; given the ages k-noise has bias 0 "
-                f"and k-PRAM {noise.k_pram_moments(data, self.width).bias:.3f}, which is how far they lie from the middles of their bins.",
+                f"and k-PRAM {noise.k_pram_moments(data, self.width, sdc.EDGES[0]).bias:.3f}, which is how far they lie from the middles of their bins.",
                 kind="approximate",
                 row="bias-of-two-methods",
                 fixed=True,
@@ -170,7 +172,7 @@ class DisclosureControl(Lab):
             LabCheck(
                 "R Code A.0.5",
                 "mean expected number of noisy ages within 2.5 years",
-                noise.PRINTED_GROUP,
+                sdc.PRINTED_GROUP,
                 float(around.mean()),
                 "holds",
                 "Exact for the made-up ages, which have the bin counts and the smallest age of the source.",
@@ -180,7 +182,7 @@ class DisclosureControl(Lab):
         ]
 
     def _swapped(self) -> LabCheck:
-        channel = sdc.pram(self.keep)
+        channel = pram(self.keep)
         epsilon = channel.epsilon
         loss = "nothing" if math.isinf(epsilon) else f"ε = {nearest(epsilon)}"
         swapped = round(500.0 * float(channel.matrix[0, 1]), 9)  # 1 - 0.8 is a hair below 0.2
@@ -196,7 +198,7 @@ class DisclosureControl(Lab):
 
     def pictures(self, rng: Generator) -> Makers:
         """Return the makers of the figures."""
-        data = noise.ages(self.sample)
+        data = sdc.ages(self.sample)
         return {
             "classes": views.classes,
             "table_3_4": lambda: views.table(data, self.width, self.halfwidth, rng, self.replications),

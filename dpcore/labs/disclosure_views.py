@@ -10,9 +10,9 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.numerals import nearest
 from dpcore.labs import disclosure as sdc
-from dpcore.labs import disclosure_noise as noise
 from dpcore.labs.base import Plot, Regions, series, simulated, together
 from dpcore.mechanisms.uniform import Uniform
+from dpcore.planner.disclosure import noise, pram
 from dpcore.regions.guarantees import TV
 from dpcore.words import outward
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import FloatArray
 
-BINS: Final = [f"{low + 1}-{low + 5}" for low in noise.EDGES[:-1]]
+BINS: Final = [f"{low + 1}-{low + 5}" for low in sdc.EDGES[:-1]]
 METHODS: Final = ("k-PRAM", "k-noise")
 _MADE_UP = "Made-up ages with the printed bin counts, none below 22 or above 78; the source's data are not published."
 
@@ -57,20 +57,20 @@ def classes() -> Plot:
 
 def counts_after(view: str, data: FloatArray, halfwidth: float) -> Plot:
     """Return Figure 3.2 (k-PRAM, which leaves the bins as they are) or 3.3 (k-noise)."""
-    before = series("before, and after k-PRAM (printed)", BINS, noise.COUNTS, kind="printed", mark="bar")
+    before = series("before, and after k-PRAM (printed)", BINS, sdc.COUNTS, kind="printed", mark="bar")
     if view == "figure_3_2":
         says = (
-            f"k-PRAM draws anew inside each bin, so all {sum(noise.COUNTS)} records stay in theirs. The last two bins hold "
-            f"{noise.COUNTS[-2]} and {noise.COUNTS[-1]}: there k is {noise.COUNTS[-1]}."
+            f"k-PRAM draws anew inside each bin, so all {sum(sdc.COUNTS)} records stay in theirs. The last two bins hold "
+            f"{sdc.COUNTS[-2]} and {sdc.COUNTS[-1]}: there k is {sdc.COUNTS[-1]}."
         )
         return Plot("Ages after k-PRAM", says, before, "age", "records", notes=(_BIN_NOTE,))
-    expected = noise.expected_bins(data, halfwidth)
+    expected = sdc.expected_bins(data, halfwidth)
     frame = together(
         before,
-        series("after k-noise (printed, one draw)", BINS, noise.NOISY_COUNTS, kind="printed", mark="bar"),
+        series("after k-noise (printed, one draw)", BINS, sdc.NOISY_COUNTS, kind="printed", mark="bar"),
         series("after k-noise, expected", BINS, expected, mark="bar"),
     )
-    off = float(np.abs(np.array(noise.NOISY_COUNTS) - expected).max())
+    off = float(np.abs(np.array(sdc.NOISY_COUNTS) - expected).max())
     says = (
         f"With noise in [-{nearest(halfwidth)}, {nearest(halfwidth)}] the expected counts smooth the histogram; the printed draw, of noise "
         f"in [-2.5, 2.5], is at most {outward(off, 3)} records away in a bin. The last bin still holds about {expected[-1]:.1f} records."
@@ -83,7 +83,7 @@ _BIN_NOTE = "Bins of five years from 19 to 79: twelve; the text's interval [24, 
 
 def scatter(data: FloatArray, width: float, halfwidth: float, rng: Generator) -> Plot:
     """Return Figure 3.4: released against true age under both methods."""
-    released = {"k-PRAM": noise.k_pram(data, rng, width), "k-noise": noise.k_noise(data, rng, halfwidth)}
+    released = {"k-PRAM": noise.k_pram(data, rng, width, sdc.EDGES[0]), "k-noise": noise.k_noise(data, rng, halfwidth)}
     parts = [series(name, data, y, kind="simulation", mark="point") for name, y in released.items()]
     parts.append(series("no change", [data.min(), data.max()], [data.min(), data.max()]))
     far = {name: float(np.abs(y - data).max()) for name, y in released.items()}
@@ -103,7 +103,7 @@ def groups(data: FloatArray, halfwidth: float) -> Plot:
         series("records strictly within 2.5 years", order, noise.near(order, data, 2.5).astype(float)),
     )
     says = (
-        f"On average a record has {expected.mean():.1f} noisy records within 2.5 years (printed for noise of 2.5: {nearest(noise.PRINTED_GROUP)}), but "
+        f"On average a record has {expected.mean():.1f} noisy records within 2.5 years (printed for noise of 2.5: {nearest(sdc.PRINTED_GROUP)}), but "
         f"the oldest has {expected[-1]:.2f}: an average protects nobody at the edge."
     )
     return Plot(
@@ -112,7 +112,7 @@ def groups(data: FloatArray, halfwidth: float) -> Plot:
         frame,
         "true age",
         "records",
-        reference={"printed mean": noise.PRINTED_GROUP},
+        reference={"printed mean": sdc.PRINTED_GROUP},
         notes=(_MADE_UP,),
     )
 
@@ -142,10 +142,13 @@ def bound(data: FloatArray, halfwidth: float) -> Plot:
 
 def table(data: FloatArray, width: float, halfwidth: float, rng: Generator, replications: int) -> Plot:
     """Return Table 3.4: bias and mean squared error as printed, exact on the made-up ages, and simulated."""
-    exact = {"k-PRAM": noise.k_pram_moments(data, width), "k-noise": noise.k_noise_moments(len(data), halfwidth)}
+    exact = {
+        "k-PRAM": noise.k_pram_moments(data, width, sdc.EDGES[0]),
+        "k-noise": noise.k_noise_moments(len(data), halfwidth),
+    }
     draws = simulations(data, width, halfwidth, rng, replications)
     labels = [f"{method}, {what}" for method in METHODS for what in ("bias", "MSE", "RMSE")]
-    printed = [value for method in METHODS for value in noise.PRINTED[method]]
+    printed = [value for method in METHODS for value in sdc.PRINTED[method]]
     truth = [value for method in METHODS for value in (exact[method].bias, exact[method].mse, exact[method].rmse)]
     means = np.concatenate([draws[method].mean(axis=0) for method in METHODS])
     spread = np.concatenate([draws[method].std(axis=0, ddof=1) for method in METHODS]) / math.sqrt(replications)
@@ -178,8 +181,8 @@ def simulations(
     for i in range(replications):
         if i % 100 == 0:
             checkpoint(i / replications)
-        rows["k-PRAM"].append(noise.simulated(data, noise.k_pram(data, rng, width)))
-        rows["k-noise"].append(noise.simulated(data, noise.k_noise(data, rng, halfwidth)))
+        rows["k-PRAM"].append(sdc.simulated(data, noise.k_pram(data, rng, width, sdc.EDGES[0])))
+        rows["k-noise"].append(sdc.simulated(data, noise.k_noise(data, rng, halfwidth)))
     return {method: np.array(errors) for method, errors in rows.items()}
 
 
@@ -206,7 +209,7 @@ def regions(keep: float, halfwidth: float, shift: float) -> Regions:
     k_noise = Uniform(halfwidth, shift)
     shapes = {
         f"k-noise, age moved by {nearest(shift)}": k_noise,
-        f"PRAM, kept with {nearest(keep)}": sdc.pram(keep).region(),
+        f"PRAM, kept with {nearest(keep)}": pram(keep).region(),
         "k-PRAM, age in another bin": TV(1.0),
     }
     share = float(np.ravel(k_noise.delta_bounds(0.0)[1])[0])
@@ -219,7 +222,7 @@ def regions(keep: float, halfwidth: float, shift: float) -> Regions:
 
 def _loss(keep: float) -> str:
     """Return the local epsilon of PRAM in words."""
-    epsilon = sdc.pram(keep).epsilon
+    epsilon = pram(keep).epsilon
     if math.isinf(epsilon):
         return "no protection"
     return f"randomized response with ε at most {outward(epsilon, 4)}"

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from dpcore.core.registry import Choice
 from dpcore.labs.base import chunks
 from dpcore.mechanisms.gaussian import GaussianAnalytic, GaussianClassic
+from dpcore.planner.interval.laws import normal_quantile
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -49,19 +50,16 @@ def unit_noise(epsilon: float, delta: float, *, exact: bool = False) -> float:
     return GaussianAnalytic(epsilon, delta).noise if exact else GaussianClassic(epsilon, delta).noise
 
 
-def quantile(level: float) -> float:
-    """Return z with P(|N(0, 1)| <= z) = level."""
-    return float(-ndtri((1 - level) / 2))
-
-
 def half_width(level: float, variance: float, n: int, deviation: float) -> float:
     """Return z sqrt(variance/n + sigma_Z²), Corollary 5.7.1 and Theorem 5.7.2; a negative variance counts as 0."""
-    return quantile(level) * math.sqrt(max(variance, 0.0) / n + deviation**2)
+    return normal_quantile(level) * math.sqrt(max(variance, 0.0) / n + deviation**2)
 
 
 def printed_half_width(level: float, variance: float, n: int, epsilon: float, delta: float, high: float) -> float:
     """Return z sqrt(variance/n + c² L/(epsilon n)), the last display of Section 5.7: a square is lost in the noise part."""
-    return quantile(level) * math.sqrt(max(variance, 0.0) / n + 2 * math.log(1.25 / delta) * high / (epsilon * n))
+    return normal_quantile(level) * math.sqrt(
+        max(variance, 0.0) / n + 2 * math.log(1.25 / delta) * high / (epsilon * n)
+    )
 
 
 def even_size(epsilon: float, delta: float, high: float, variance: float) -> float:
@@ -75,7 +73,7 @@ def naive_coverage(level: float, variance: float, n: int, deviation: float) -> f
     For a known variance and a normal mean (approximate otherwise).
     """
     share = math.sqrt(variance / n / (variance / n + deviation**2))
-    return float(2 * ndtr(quantile(level) * share) - 1)
+    return float(2 * ndtr(normal_quantile(level) * share) - 1)
 
 
 # --- the variance --------------------------------------------------------------------------------------------------
@@ -175,7 +173,7 @@ def simulate(
     off = np.abs(means + rng.normal(0.0, deviation, replications) - mean)
     noisy = spreads + rng.laplace(0.0, plan.high**2 / n / plan.variance_epsilon, replications)
     sampling = np.maximum(noisy, 0.0) / n
-    z = quantile(plan.level)
+    z = normal_quantile(plan.level)
     display = 2 * math.log(1.25 / plan.delta) * plan.high / (plan.epsilon * n)
     width = z * np.sqrt(sampling + deviation**2)
     return IntervalCoverage(

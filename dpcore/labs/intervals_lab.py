@@ -53,6 +53,7 @@ class Intervals(Lab):
         r"c^2=2\ln\frac{1.25}{\delta}"
     )
     reference = "normal approximation and simulation; privacy: exact product of Gaussian and Laplace regions"
+    tool = "Intervals"
     simulates = True
 
     epsilon: float = LOSS.field(0.5)

@@ -13,6 +13,7 @@ from dpcore.labs.base import BARS, Plot, Regions, series, together
 from dpcore.mechanisms.bounded_laplace import BoundedLaplace
 from dpcore.mechanisms.gaussian import GaussianAnalytic
 from dpcore.mechanisms.laplace import Laplace
+from dpcore.planner.interval.laws import normal_quantile
 from dpcore.regions.guarantees import DP
 from dpcore.words import outward
 
@@ -100,7 +101,7 @@ def noise_parts(lab: Intervals, sizes: list[int], *, exact: bool) -> list[float]
 def widths(lab: Intervals) -> Plot:
     """Return half-widths against n."""
     sizes = sorted({int(n) for n in np.geomspace(10, 10**5, 41)} | {lab.n})
-    z, variance = intervals.quantile(lab.level), lab.variance
+    z, variance = normal_quantile(lab.level), lab.variance
     classic, least = (noise_parts(lab, sizes, exact=exact) for exact in (False, True))
     whole = [intervals.half_width(lab.level, variance, n, s) for n, s in zip(sizes, classic, strict=True)]
     display = [intervals.printed_half_width(lab.level, variance, n, lab.epsilon, lab.delta, lab.high) for n in sizes]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpcore.core.domains import COUNT, REAL
+from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import Choice
+from dpcore.planner.sensitivity.queries import MeanQuery, QuantileQuery, SensitiveQuery, VarianceQuery, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,16 +28,13 @@ if TYPE_CHECKING:
 
 QUERIES: Final = ("mean", "median", "variance", "identity")
 NEIGHBOURS: Final = ("substitute", "remove")
+_SUBSTITUTED: Final[dict[str, SensitiveQuery]] = {
+    "mean": MeanQuery(),
+    "median": QuantileQuery(0.5),
+    "variance": VarianceQuery(),
+}
 _QUERY = Choice("query", "text", choices=QUERIES)
 _NEIGHBOUR = Choice("neighbour", "text", choices=NEIGHBOURS)
-
-
-def records(values: Any, low: float, high: float, *, least: int = 1) -> FloatArray:
-    """Return the records in ascending order, or say what is wrong with them or with the range."""
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        msg = f"The range must be two finite numbers, low below high, got {numeral(low)} and {numeral(high)}."
-        raise DomainError(msg)
-    return np.sort(REAL.but(name="values", low=low, high=high, fewest=least).array(values))
 
 
 def within(parameter: Parameter, value: float) -> float:
@@ -88,19 +86,11 @@ def local(query: str, values: Any, low: float, high: float, neighbour: str = "su
     if _NEIGHBOUR.check(neighbour) == "remove":
         return _removed(query, records(values, low, high, least=3))
     x = records(values, low, high, least=2 if query == "variance" else 1)
-    furthest = np.maximum(x - low, high - x)
+    if query == "identity":
+        return float(np.maximum(x - low, high - x).max())
     if query == "median":
-        return float(np.diff(_framed(x, low, high)[odd(x) - 1 : odd(x) + 2]).max())
-    if query == "variance":
-        rest = others_mean(x)
-        now, most = (x - rest) ** 2, np.maximum(rest - low, high - rest) ** 2
-        return float(np.maximum(now, most - now).max() / x.size)
-    return float(furthest.max() / (x.size if query == "mean" else 1))
-
-
-def _framed(x: FloatArray, low: float, high: float) -> FloatArray:
-    """Return the records with the ends of the range as records 0 and n + 1."""
-    return np.concatenate(([low], x, [high]))
+        odd(x)
+    return _SUBSTITUTED[query].local(x, low, high)
 
 
 def _removed(query: str, x: FloatArray) -> float:

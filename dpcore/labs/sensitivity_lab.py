@@ -16,6 +16,7 @@ from dpcore.labs.base import Lab, LabCheck, Makers, Story
 from dpcore.labs.catalogue import enter
 from dpcore.labs.sensitivity import local
 from dpcore.labs.sensitivity_checks import fixed_checks
+from dpcore.planner.sensitivity.noise import BUDGET, laplace_worst_delta
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -57,9 +58,10 @@ class Sensitivity(Lab):
         r"\mathrm{Var}=\tfrac{8}{\varepsilon^2}(a\Delta^{loc}+b\Delta)^2,\qquad b<\tfrac12"
     )
     reference = "exact pairs of two widths; smooth sensitivity: Nissim, Raskhodnikova, Smith 2007"
+    tool = "Sensitivity"
     simulates = True
 
-    epsilon: float = smooth.BUDGET.but(low=0.01, low_open=False).field(1.0)
+    epsilon: float = BUDGET.but(low=0.01, low_open=False).field(1.0)
     delta: float = DELTA.but(low=1e-12, high=0.7, meaning="leak that is allowed").field(0.1)
     weight: float = weighted.WEIGHT.but(low=0.01, low_open=False, high=0.99).field(0.45)
     beside: int = BESIDE.field(50)
@@ -133,7 +135,7 @@ class Sensitivity(Lab):
             "Corollary 5.2.9",
             f"δ of Laplace noise by smooth sensitivity, ε = {nearest(self.epsilon)}, δ' = {nearest(self.delta)}",
             smooth.printed_laplace_delta(self.epsilon, self.delta),
-            smooth.laplace_worst_delta(self.epsilon, beta),
+            laplace_worst_delta(self.epsilon, beta),
             "loose",
             "The full ratio of the scales and the full move of the answer, with the wider noise on the data.",
         )

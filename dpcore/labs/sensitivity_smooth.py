@@ -13,19 +13,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpcore.core.errors import DomainError
-from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import Choice, Parameter
-from dpcore.labs.sensitivity import odd, records, within
-from dpcore.labs.sensitivity_pairs import gaussian_delta, laplace_delta
+from dpcore.labs.sensitivity import within
+from dpcore.planner.sensitivity.noise import BUDGET
+from dpcore.planner.sensitivity.pairs import gaussian_delta, laplace_delta
+from dpcore.planner.sensitivity.queries import BETA, MeanQuery, QuantileQuery, records
 
-BETA: Final = Parameter("beta", low=0.0, label="β", meaning="how fast the bound may change: by e^β per record")
 GAMMA: Final = Parameter("gamma", low=1.0, low_open=True, high=100.0, label="γ", meaning="power of the heavy tail")
 FAILURE: Final = Parameter(
     "failure", low=0.0, low_open=True, high=0.7, label="δ'", meaning="the δ' from which β is chosen", example=0.01
-)
-BUDGET: Final = Parameter(
-    "epsilon", low=0.0, low_open=True, high=100.0, label="ε", meaning="bound on the privacy loss that is asked for"
 )
 
 
@@ -33,55 +29,13 @@ BUDGET: Final = Parameter(
 
 
 def smooth_median(values: Any, low: float, high: float, beta: float) -> float:
-    r"""Return the smooth sensitivity of the median of an odd number of records in [low, high].
-
-    .. math:: S^*=\max_{0\le i\le m\le j\le n+1,\ i<j}(x_j-x_i)\,e^{-\beta(j-i-1)},\qquad x_0=low,\ x_{n+1}=high
-
-    which is (5.7) with k = j - i - 1 and the convention for indices outside 1, ..., n that the source leaves out. The
-    best j rises with i (if j' > j is better for i, it is so for every larger i, since x_i rises), so that halving the i
-    needs O(n log n) steps instead of O(n^2).
-
-    Parameters
-    ----------
-    beta : float
-        At least 0; at 0 it is the global sensitivity high - low, at infinity it would be the local one.
-
-    References
-    ----------
-    Nissim, Raskhodnikova, Smith (2007), Propositions 3.4 and following; Example 5.2.14 of the source.
-    """
-    rate = within(BETA, beta)
-    x = records(values, low, high)
-    middle = odd(x)
-    framed = np.concatenate(([low], x, [high]))
-    best = 0.0
-    todo = [(0, middle, middle, x.size + 1)]  # rows first..last, whose best columns lie in left..right
-    while todo:
-        first, last, left, right = todo.pop()
-        row = (first + last) // 2
-        columns = np.arange(max(left, row + 1), right + 1)
-        size = (framed[columns] - framed[row]) * np.exp(-rate * (columns - row - 1))
-        place = int(np.argmax(size))
-        best, column = max(best, float(size[place])), int(columns[place])
-        if first < row:
-            todo.append((first, row - 1, left, column))
-        if row < last:
-            todo.append((row + 1, last, column, right))
-    return best
+    """Return the smooth sensitivity of the median of records in [low, high], (5.7), also of an even number of them."""
+    return QuantileQuery(0.5).smooth(records(values, low, high), low, high, within(BETA, beta))
 
 
 def smooth_mean(values: Any, low: float, high: float, beta: float) -> float:
-    r"""Return the smooth sensitivity of the mean of records in [low, high].
-
-    .. math:: S^*=\max\Big(\tfrac1n\max_j\max(x_j-low,\ high-x_j),\ e^{-\beta}\tfrac{high-low}n\Big)
-
-    One changed record can lie at an end of the range, so already :math:`A^{(1)}` is the global sensitivity. For small
-    beta the bound is almost that, so it is of little use for the mean, as the source says.
-    """
-    rate = within(BETA, beta)
-    x = records(values, low, high)
-    here = float(np.maximum(x - low, high - x).max())
-    return max(here, math.exp(-rate) * (high - low)) / x.size
+    """Return the smooth sensitivity of the mean; one changed record can lie at an end of the range, so it is near the global one."""
+    return MeanQuery().smooth(records(values, low, high), low, high, within(BETA, beta))
 
 
 def printed_smooth_mean(values: Any, low: float, high: float, beta: float) -> float:
@@ -110,28 +64,6 @@ def laplace_beta(epsilon: float, failure: float) -> float:
 def printed_laplace_delta(epsilon: float, failure: float) -> float:
     """Return (delta'/2)(e^(epsilon/2) + 1), Corollary 5.2.9 as printed: true and loose."""
     return 0.5 * within(FAILURE, failure) * (math.exp(within(BUDGET, epsilon) / 2) + 1)
-
-
-def laplace_worst_delta(epsilon: float, beta: float) -> float:
-    r"""Return the exact worst delta(epsilon) of f + Lap(2 S / epsilon) for a bound S with ratio e^beta.
-
-    .. math:: \delta=(1-t)\,e^{-(\varepsilon+\beta)t/(1-t)}\cosh\frac{\varepsilon t}{2(1-t)},\qquad t=e^{-\beta}
-
-    The worst pair has the full ratio of scales and the full move of the answer, epsilon/2 times the smaller scale, with
-    the wider noise on the data: overlaps of two symmetric peaks fall as the centres part, and a wider P has more mass
-    outside the interval where it loses. With the narrower noise on the data the loss is at most
-    :math:`\beta+e^{-\beta}\varepsilon/2`, which must not exceed epsilon; so beta <= epsilon/2 is asked for.
-    """
-    e, rate = within(BUDGET, epsilon), within(BETA, beta)
-    if rate > e / 2:
-        msg = f"beta must be at most epsilon / 2 = {nearest(e / 2)}, got {numeral(rate)}."
-        raise DomainError(msg)
-    if rate == 0:
-        return 0.0
-    share = math.exp(-rate) / -math.expm1(-rate)
-    part = e * share / 2
-    log_cosh = part + math.log1p(math.exp(-2 * part)) - math.log(2)
-    return -math.expm1(-rate) * math.exp(log_cosh - (e + rate) * share)
 
 
 def dilation(epsilon: float, beta: float, *, gaussian: bool = False) -> float:

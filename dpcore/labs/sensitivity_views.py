@@ -14,7 +14,8 @@ from dpcore.labs import sensitivity_weighted as weighted
 from dpcore.labs.base import Plot, Regions, series, together
 from dpcore.labs.sensitivity import kept_divisor_variance, largest, local, printed_local_mean
 from dpcore.labs.sensitivity import printed_local_variance as printed_variance
-from dpcore.labs.sensitivity_pairs import laplace_pair
+from dpcore.planner.sensitivity.noise import laplace_worst_delta
+from dpcore.planner.sensitivity.pairs import laplace_pair
 from dpcore.regions.guarantees import DP
 from dpcore.words import outward
 
@@ -182,7 +183,7 @@ def promises(lab: Sensitivity) -> Plot:
     """Return the deltas promised for smooth sensitivity beside the exact ones."""
     grid = np.geomspace(0.05, 1.0, 41)
     failure = lab.delta
-    exact = [smooth.laplace_worst_delta(e, smooth.laplace_beta(e, failure)) for e in grid]
+    exact = [laplace_worst_delta(e, smooth.laplace_beta(e, failure)) for e in grid]
     worst = [
         smooth.gaussian_worst_delta(e, smooth.printed_gaussian_beta(e, failure), smooth.gaussian_scale(e, failure), 40)
         for e in grid

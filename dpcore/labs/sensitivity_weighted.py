@@ -14,9 +14,9 @@ from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
 from dpcore.core.registry import DELTA, Parameter
 from dpcore.labs.sensitivity import within
-from dpcore.labs.sensitivity_pairs import laplace_delta, laplace_pair
-from dpcore.labs.sensitivity_smooth import BUDGET
 from dpcore.mechanisms.law import least
+from dpcore.planner.sensitivity.noise import BUDGET
+from dpcore.planner.sensitivity.pairs import laplace_delta, laplace_pair
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff

@@ -7,6 +7,7 @@ the releases are independent normals whose means move, so every scenario has one
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,9 @@ import numpy as np
 
 from dpcore.core.domains import POSITIVE, PRIOR
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown, unknown
+from dpcore.core.registry import unknown
+from dpcore.planner.series.attacks import largest_move, user_attack
+from dpcore.planner.series.model import FLAT, SeriesModel
 from dpcore.regions.guarantees import GDP
 
 if TYPE_CHECKING:
@@ -35,7 +38,6 @@ ATTACKS: Final = {
     "A4": "record 1 at both times",
 }
 KNOWLEDGE: Final = {"N1": "the first release", "N2": "the second release", "N3": "both releases"}
-_WORST_CONDITION = 1e12  # beyond it the inverse of A has no correct digit left worth showing
 
 
 def logarithm(delta: float, constant: float = 1.26) -> float:
@@ -124,21 +126,10 @@ class Autoregression:
     reach: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check shapes and signs."""
-        n = len(self.matrix)
-        for name, rows in (("matrix", self.matrix), ("covariance", self.covariance)):
-            if n < 1 or len(rows) != n or any(len(row) != n for row in rows) or not np.isfinite(rows).all():
-                msg = f"{name} must have as many columns as rows, all finite, got {shown(rows)}."
-                raise DomainError(msg)
-        sigma = np.array(self.covariance)
-        if not np.array_equal(sigma, sigma.T) or np.linalg.eigvalsh(sigma).min() < -1e-12 * max(
-            1.0, np.abs(sigma).max()
-        ):
-            msg = f"covariance must be symmetric and positive semidefinite, got {shown(self.covariance)}."
-            raise DomainError(msg)
+        """Check the series and its noise."""
+        _ = self.series
         POSITIVE.but(name="epsilon").array(self.epsilon)
         PRIOR.but(name="delta").array(self.delta)
-        POSITIVE.but(name="reach").check(self.reach)
 
     @property
     def n(self) -> int:
@@ -165,9 +156,14 @@ class Autoregression:
         return max(0.0, float(np.array(self.covariance).sum()))
 
     @cached_property
+    def series(self) -> SeriesModel:
+        """The series as the planner takes it."""
+        return SeriesModel(self.matrix, self.covariance, self.reach)
+
+    @property
     def invertible(self) -> bool:
         """Whether time 1 can be told from time 2 without a prior."""
-        return bool(np.linalg.cond(np.array(self.matrix)) < _WORST_CONDITION)
+        return self.series.invertible
 
     def backward(self, prior: float = math.inf) -> tuple[FloatArray, float]:
         r"""Return weights w and variance v of the total at time 1 given time 2: mean w'x + const, variance v.
@@ -177,16 +173,8 @@ class Autoregression:
         with the prior :math:`X^{(1)}\sim N(\cdot,\tau^2I)`. In the limit of a flat prior :math:`w=A^{-T}1`,
         :math:`v=w^T\Sigma w`: that is what the source uses, treating the innovation as independent of the later value.
         """
-        a, sigma, ones = np.array(self.matrix), np.array(self.covariance), np.ones(self.n)
-        if math.isinf(prior):
-            if not self.invertible:
-                msg = f"matrix must be invertible to learn about time 2 from time 1 without a prior, got {shown(self.matrix)}."
-                raise DomainError(msg)
-            weights = np.linalg.solve(a.T, ones)
-            return weights, max(0.0, float(weights @ sigma @ weights))
-        POSITIVE.but(name="prior, a variance,", infinite=True).check(prior)
-        gain = prior * np.linalg.solve(prior * a @ a.T + sigma, a @ ones)
-        return gain, max(0.0, float(prior * (self.n - gain @ a @ ones)))
+        gain, root = self.series.kernels(_prior(prior), 1)[0]
+        return np.asarray(gain.sum(axis=0), dtype=np.float64), float(np.square(root.sum(axis=0)).sum())
 
     def move(self, attack: str, time: int, prior: float = math.inf) -> tuple[float, float]:
         """Return the largest shift of a release for an attack, and the variance the series adds to it.
@@ -208,15 +196,15 @@ class Autoregression:
 
         For A3 with both releases: the largest over all moves of the n records within the range.
         """
-        spreads, parts = {}, {}
-        for time in _times(knowledge):
-            shift, extra = self.move(attack, time, prior)
-            spreads[time] = math.hypot(self.noise(time), math.sqrt(extra))
-            parts[time] = shift / spreads[time]
-        if attack == "A3" and knowledge == "N3":
-            first, second = np.ones(self.n) / spreads[1], self.columns / spreads[2]
-            return farthest(self.query * np.column_stack([first, second]))
-        return math.hypot(*parts.values())
+        if attack not in ATTACKS:
+            raise DomainError(unknown("attack", attack, list(ATTACKS)))
+        noise, known = np.array([self.noise(1), self.noise(2)]), _times(knowledge)
+        if attack == "A4":
+            return user_attack(self.series, noise, known).mu
+        states = self.series.information(noise, known, _prior(prior))
+        information = next(itertools.islice(states, int(attack == "A2"), None))
+        length = largest_move(information)[0] if attack == "A3" else math.sqrt(max(0.0, float(information[0, 0])))
+        return self.reach * length
 
     def region(self, attack: str, knowledge: str, prior: float = math.inf) -> TradeOff:
         """Return the exact region of a scenario."""
@@ -260,24 +248,16 @@ class Autoregression:
         return None if theorem is None else theorem()
 
 
+def _prior(variance: float) -> str | float:
+    """Return a variance as the planner names it: infinity is a flat prior."""
+    return FLAT if math.isinf(variance) else variance
+
+
 def _times(knowledge: str) -> tuple[int, ...]:
     """Return the releases an attacker sees."""
     if knowledge not in KNOWLEDGE:
         raise DomainError(unknown("knowledge", knowledge, list(KNOWLEDGE)))
     return {"N1": (1,), "N2": (2,), "N3": (1, 2)}[knowledge]
-
-
-def farthest(pulls: FloatArray) -> float:
-    """Return the largest length of a signed sum of plane vectors, sum of ±pulls[i]: exact, at 2n candidates.
-
-    The sums are the corners of a zonotope; a corner in direction u takes each vector with the sign of its product
-    with u, and the signs change only where u is orthogonal to one of them.
-    """
-    angles = np.sort((np.arctan2(pulls[:, 1], pulls[:, 0]) + np.pi / 2) % np.pi)
-    middles = (angles + np.append(angles[1:], angles[:1] + np.pi)) / 2
-    looks = np.column_stack([np.cos(middles), np.sin(middles)])
-    signs = np.where(looks @ pulls.T >= 0, 1.0, -1.0)
-    return float(np.hypot(*(signs @ pulls).T).max())
 
 
 def pair(

@@ -50,6 +50,7 @@ class TimeSeries(Lab):
         r"\varepsilon_2'=\frac{|s_1|\,\Delta f}{\sqrt{(\Delta f/\varepsilon_2)^2+1^T\Sigma 1/(2n^2\ln(1.26/\delta_2))}}"
     )
     reference = "Dong, Roth, Su 2022, Theorem 2.7 and Corollary 3.3 for the Gaussian shift"
+    tool = "Series"
 
     epsilon_1: float = _EPSILON.field(1.0)
     epsilon_2: float = _EPSILON.field(1.0, name="epsilon_2", label="ε2", meaning="what the second release was made for")

@@ -141,6 +141,41 @@ def read_value(parameter: Parameter, text: Any, name: str = "") -> Any:
         raise (parameter.but(name=name) if name else parameter).refusal(text) from None
 
 
+def read_fraction(parameter: Parameter, text: Any, name: str = "") -> Fraction:
+    """Return the value of a parameter exactly, as products and quotients of decimals were typed.
+
+    Parameters
+    ----------
+    parameter : Parameter
+        A number or an integer.
+    text : object
+        As typed, such as 60*60000/256; for an integer, a part of one counts as a whole one.
+    name : str, default ""
+        What the message calls the parameter.
+
+    Returns
+    -------
+    Fraction
+        The checked value; raises `DomainError` otherwise.
+
+    Examples
+    --------
+    >>> from dpcore.core.domains import COUNT, POSITIVE
+    >>> read_fraction(POSITIVE, "100/3"), read_fraction(COUNT, "60*60000/256")
+    (Fraction(100, 3), Fraction(14063, 1))
+    """
+    typed = quotient(text) if isinstance(text, str) else None
+    if typed is None or not typed > 0:
+        return Fraction(repr(float(read_value(parameter, text, name))))
+    if parameter.kind == "integer":
+        return Fraction(read_value(parameter, str(math.ceil(typed)), name))
+    try:
+        parameter.check(float(typed))
+    except (DomainError, OverflowError):
+        raise (parameter.but(name=name) if name else parameter).refusal(text) from None
+    return typed
+
+
 def meant(parameter: Parameter, text: Any) -> Any:
     """Return the number that a text stands for; anything else is returned unchanged, for `check` to judge."""
     if not isinstance(text, str):

@@ -31,6 +31,9 @@ CHOICE = (
     "A filter stays valid even if strengths and numbers of releases are chosen after seeing answers. Choose one filter before "
     "the first release; a release that only another filter would allow must not follow."
 )
+GROUPS_IN_FULL = (
+    "Filters do not know groups: they count every row in full, so they have spent more than the ledger's own ε."
+)
 _EVERY = 500  # rows between two reports of progress
 
 
@@ -141,14 +144,15 @@ def may_words(ledger: Ledger, row: int, answers: pd.DataFrame) -> str:
     Returns
     -------
     str
-        One sentence.
+        One sentence, and a second one if there are groups.
     """
     name = ledger.name(row)
     name = name[0].lower() + name[1:]
     names = [f"the {_short(r)} ({_count(int(r['more']))})" for _, r in answers[answers["may"]].iterrows()]
+    full = f" {GROUPS_IN_FULL}" if ledger.groups else ""
     if not names:
-        return f"No: no filter allows one more of {name} after this ledger."
-    return f"Yes, one more of {name} may follow, if the filter chosen beforehand was {_either(names)}."
+        return f"No: no filter allows one more of {name} after this ledger.{full}"
+    return f"Yes, one more of {name} may follow, if the filter chosen beforehand was {_either(names)}.{full}"
 
 
 def filter_words(row: pd.Series) -> str:

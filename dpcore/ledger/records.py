@@ -151,10 +151,11 @@ class Ledger:
         label = f"{shorten(release.label, 40)}: " if release.label.strip() else ""
         return f"Row {row + 1} ({label}{shorten(str(release.region), 60)})"
 
-    def without(self, row: int) -> Ledger:
-        """Return the ledger without one row (from 0)."""
-        self.check(row)
-        return replace(self, rows=(*self.rows[:row], *self.rows[row + 1 :]))
+    def without(self, *rows: int) -> Ledger:
+        """Return the ledger without some rows (from 0)."""
+        for row in rows:
+            self.check(row)
+        return replace(self, rows=tuple(release for row, release in enumerate(self.rows) if row not in rows))
 
     def with_count(self, row: int, count: int) -> Ledger:
         """Return the ledger with another count in one row (from 0)."""

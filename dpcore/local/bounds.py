@@ -210,7 +210,7 @@ BOUNDS: tuple[DivergenceBound, ...] = (
     ),
     DivergenceBound(
         "contraction",
-        "contraction of P0 and P1",
+        "contraction bound",
         "Asoodeh, Zhang 2024, for δ = 0 without η; with them: derived here",
         "(δ + (η - δ) tanh(ε/2)) D(P0, P1)",
         "optimum",
@@ -232,7 +232,7 @@ BOUNDS: tuple[DivergenceBound, ...] = (
     ),
     DivergenceBound(
         "corollary",
-        "Corollary 2, ε alone",
+        "Corollary 2",
         f"{_PAPER}, Corollary 2",
         "2 min(2, e^ε) (e^ε - 1)²/(e^ε + 1) t²",
         "optimum",
@@ -243,7 +243,7 @@ BOUNDS: tuple[DivergenceBound, ...] = (
     ),
     DivergenceBound(
         "duchi",
-        "Duchi et al. 2013",
+        "Duchi et al.",
         "Duchi, Jordan, Wainwright 2013, Theorem 1",
         "min(4, e^(2ε)) (e^ε - 1)² t²",
         "optimum",

@@ -89,6 +89,11 @@ class NormalLaw(Law):
         return np.asarray(ndtr(-np.asarray(x, dtype=np.float64) / self.sigma), dtype=np.float64)
 
     @property
+    def absolute_deviation(self) -> float:
+        """Sigma times the root of 2 / pi."""
+        return self.sigma * math.sqrt(2.0 / math.pi)
+
+    @property
     def variance(self) -> float:
         """sigma^2."""
         return self.sigma**2

@@ -121,6 +121,11 @@ class GeometricLaw(Law):
         return np.where(n >= 0, tail, 1.0 - tail)
 
     @property
+    def absolute_deviation(self) -> float:
+        """2r / (1 - r^2), as 1 / sinh of the rate."""
+        return 1.0 / math.sinh(self.rate) if self.rate < 700.0 else 0.0
+
+    @property
     def variance(self) -> float:
         """2r / (1-r)^2."""
         return 2.0 * self.ratio / math.expm1(-self.rate) ** 2

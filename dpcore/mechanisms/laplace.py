@@ -122,6 +122,11 @@ class LaplaceLaw(Law):
         return np.where(t >= 0, tail, 1.0 - tail)
 
     @property
+    def absolute_deviation(self) -> float:
+        """The scale."""
+        return self.scale
+
+    @property
     def variance(self) -> float:
         """2 b^2."""
         return 2.0 * self.scale**2

@@ -137,6 +137,11 @@ class Law(ABC):
         """The standard deviation."""
         return math.sqrt(self.variance)
 
+    @property
+    def absolute_deviation(self) -> float:
+        """E |N|, by a sum or a quadrature unless overridden by a closed form."""
+        return self._moment(np.abs)
+
     def _moment(self, function: Callable[[FloatArray], FloatArray]) -> float:
         """Return E function(N) over all but the rarest values."""
         rare = np.array([_RARE])
@@ -283,6 +288,11 @@ class Scaled(Law):
     def variance(self) -> float:
         """That of the noise times the square of the factor."""
         return self.factor**2 * self.law.variance
+
+    @property
+    def absolute_deviation(self) -> float:
+        """That of the noise, stretched."""
+        return self.factor * self.law.absolute_deviation
 
     @property
     def deviation(self) -> float:

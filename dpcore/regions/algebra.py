@@ -16,7 +16,6 @@ from dpcore.curves.bound import Outer, floors, lifted
 from dpcore.curves.combined import Both, Either, Erased, closed
 from dpcore.curves.composition import compose, directed
 from dpcore.curves.polygon import Polygon
-from dpcore.curves.subsampled import Subsampled
 from dpcore.regions.tradeoff import BOTH, POWER, PRODUCT, Atom, TradeOff, joinable, shorten
 
 if TYPE_CHECKING:
@@ -430,51 +429,3 @@ class Assume(Atom):
 
     def _pair(self) -> Curve:
         return self.region.pair
-
-
-@register(
-    "subsample",
-    title="fixed-size subsampling",
-    group="operation",
-    symbol=r"C_p(f)",
-    formula=r"C_p(f) = \min(f_p, f_p^{-1})^{**},\quad f_p = p f + (1-p)(1-\alpha)",
-    meaning="Only a random fraction p = m/n of the records is used.",
-    reference="Dong, Roth, Su 2022, Theorem 4.2",
-    neighbours="substitution",
-    assumptions="The sample has a fixed size m of n records and is drawn without replacement.",
-    oracles=(Oracle(("dp(1)", 0.3), "delta", 0.0, 0.3 * np.tanh(0.5), 1e-14, "p times the total variation"),),
-)
-@dataclass(frozen=True, eq=False, repr=False)
-class Subsample(Atom, Loose):
-    """Fixed-size subsampling without replacement."""
-
-    region: TradeOff = REGION.field()
-    p: float = PROBABILITY.field(low_open=True, least=1e-300, meaning="fraction m/n of the records that is used")
-    why_loose: ClassVar[str] = "closed regions composed"
-
-    @property
-    def neighbours(self) -> str:
-        """Substitution; another relation of the part is an error."""
-        if self.region.neighbours == "add/remove":
-            msg = (
-                f"subsample is about substitution neighbours, {shorten(self.region.text)} about add/remove neighbours."
-            )
-            raise RelationError(msg)
-        return "substitution"
-
-    def _one_way(self, curve: Curve) -> Curve:
-        if self.p == 1.0:
-            return curve
-        return polygon_algebra.mixed_in(curve, self.p) if isinstance(curve, Polygon) else Subsampled(curve, self.p)
-
-    def _pair(self) -> Curve:
-        _ = self.neighbours  # raises when the part disagrees
-        return lifted(self._sampled, [self.region.curve])
-
-    def _sampled(self, curves: list[Curve]) -> Curve:
-        one_way = self._one_way(curves[0])
-        return polygon_algebra.closure(one_way) if isinstance(one_way, Polygon) else closed(one_way, "subsampling")
-
-    def attained(self) -> Curve | None:
-        """Return one direction, which a mechanism attains in every step."""
-        return self._one_way(floors(self.region.curve)[-1])

@@ -131,9 +131,14 @@ def packed(chart: dict[str, Any], words: str) -> dict[str, Any]:
 
 
 def numbers_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without columns that only its chart needs: slopes and order of a border, names equal to the regions."""
+    """Return a table without columns that only its chart needs.
+
+    They are slopes and order of a border, names equal to the regions, and ends of intervals where no value has one.
+    """
     border = ("epsilon", "epsilon_label", "step")
     spare = list(border) if {*border, "alpha", "beta"} <= set(table.columns) else []
+    if {"y", "low", "high"} <= set(table.columns) and all(table[end].equals(table["y"]) for end in ("low", "high")):
+        spare += ["low", "high"]
     if {"region", "label"} <= set(table.columns) and all(map(_is_own_name, *_pairs(table))):
         spare.append("label")
     return table.drop(columns=spare)

@@ -196,7 +196,7 @@ def draw(spec: Mapping[str, Any], look: Look = PLAIN) -> Figure:
     Examples
     --------
     >>> draw({"draw": "losses", "region": "dp(1)"}).takeaway
-    'DP, ε = 1: the loss is never infinite; it is at most 1.'
+    'DP, ε = 1: the loss is never infinite; it is at most 1 (exact).'
     """
     source = as_spec(spec)
     drawer = drawer_of(source)
@@ -269,7 +269,7 @@ def mistakes(source: Spec) -> Iterator[None]:
         raise source.problem(str(error), *guilty(source, str(error))) from error
 
 
-def code(spec: Mapping[str, Any], *, file: str = "") -> str:
+def code(spec: Mapping[str, Any], *, file: str = "", **style: Any) -> str:
     """Return the Python lines that produce the same figure.
 
     Parameters
@@ -278,6 +278,8 @@ def code(spec: Mapping[str, Any], *, file: str = "") -> str:
         As in `draw`.
     file : str, default ""
         Name of a file for a last line that saves the figure, such as ``region.svg``.
+    style : object
+        Options of `dpcore.charts.save` in that line: ``paper``, ``x_range``, ``y_range``.
 
     Returns
     -------
@@ -300,7 +302,7 @@ def code(spec: Mapping[str, Any], *, file: str = "") -> str:
     source = as_spec(spec)
     with mistakes(source):
         drawer = drawer_of(source)
-        return recipes.source(drawer.recipe(), tolerance_of(source), table=drawer.table(), file=file)
+        return recipes.source(drawer.recipe(), tolerance_of(source), table=drawer.table(), file=file, style=style)
 
 
 def parameters(spec: Mapping[str, Any]) -> dict[str, Any]:

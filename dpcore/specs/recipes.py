@@ -7,7 +7,7 @@ so they cannot differ.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
@@ -129,7 +129,13 @@ def resolve(path: str) -> Any:
 
 
 def source(
-    node: Any, tolerance: float | None = None, *, table: Any = None, file: str = "", name: str = "figure"
+    node: Any,
+    tolerance: float | None = None,
+    *,
+    table: Any = None,
+    file: str = "",
+    name: str = "figure",
+    style: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the Python lines of a recipe: they set `name`, ``table`` if there is a recipe for it, and save a file."""
     writer = _Writer()
@@ -140,7 +146,9 @@ def source(
         rows = writer.text(table, len("table = "))
         lines += [*writer.lines[done:], f"table = {rows}"]
     if file:
-        lines.append(f"{writer.need('dpcore.charts:save')}(figure, {_literal(file)})")
+        writer.variables.add(name)
+        options = {option: _as_node(value) for option, value in (style or {}).items()}
+        lines.append(writer.text(call("dpcore.charts:save", Variable(name, None), file, **options)))
     if tolerance is not None:
         header = f"with {writer.need('dpcore.core.effort:effort')}(tolerance={_literal(tolerance)}):"
         lines = [header, *(f"    {line}" for text in lines for line in text.split("\n"))]
@@ -148,6 +156,16 @@ def source(
     standard = [line for line in imports if not line.startswith("from dpcore")]
     own = [line for line in imports if line.startswith("from dpcore")]
     return "\n".join([*standard, *([""] if standard else []), *own, "", *lines]) + "\n"
+
+
+def _as_node(value: Any) -> Any:
+    """Return a value for code: a dataclass as the call that makes it, and 85.0 as 85."""
+    if is_dataclass(value) and not isinstance(value, type):
+        options = {one.name: _as_node(getattr(value, one.name)) for one in fields(value)}
+        return call(f"dpcore.charts:{type(value).__name__}", **options)
+    if isinstance(value, tuple):
+        return tuple(map(_as_node, value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Writer:

@@ -14,7 +14,10 @@ from __future__ import annotations
 
 import math
 
-RULE = "Half of the δ that is free is shared equally among the releases of unbounded loss; the other half is the theorem's own."
+RULE = (
+    "A release without a largest loss, such as Gaussian noise, has an ε only at a δ above 0: half of the free δ is shared "
+    "equally among these releases, and each theorem uses the other half."
+)
 _PART = 0.5  # an even split: any other share moves every number of a theorem about statements
 _LESS = 1 - 1e-12  # keeps the sum of 10^9 rounded shares below the delta that is free
 ROUNDING = 1e-15  # a few units in the last place: a delta that differs by less counts as equal

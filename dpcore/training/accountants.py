@@ -20,7 +20,7 @@ USUAL_ORDERS: Final = (*(1 + step / 10 for step in range(1, 100)), *(float(order
 
 
 @dataclass(frozen=True, slots=True)
-class Accountant:
+class AccountingMethod:
     """One method to compute the epsilon of k uses at delta.
 
     Attributes
@@ -49,10 +49,10 @@ class Accountant:
     theorem: Theorem | None = None
 
 
-def _of(record: Theorem) -> Accountant:
+def _of(record: Theorem) -> AccountingMethod:
     """Return the accountant that reports the number of a theorem."""
     own = record.account or Account()
-    return Accountant(
+    return AccountingMethod(
         record.name,
         own.title or record.short,
         own.formula or record.formula,
@@ -64,7 +64,7 @@ def _of(record: Theorem) -> Accountant:
 
 
 _PLACED: Final = (
-    Accountant(
+    AccountingMethod(
         CERTIFIED,
         "Certified",
         r"\min\{\varepsilon:\ \delta_k(\varepsilon)\le\delta\}",
@@ -74,7 +74,7 @@ _PLACED: Final = (
     ),
     _of(theorem("basic")),
     _of(theorem("advanced_drv")),
-    Accountant(
+    AccountingMethod(
         "advanced_naive",
         "Advanced, first term only",
         r"\varepsilon_0\sqrt{2k\log(1/\tilde\delta)}",
@@ -84,7 +84,7 @@ _PLACED: Final = (
     ),
     _of(theorem("kov_simplified")),
     _of(theorem("kov_optimal")),
-    Accountant(
+    AccountingMethod(
         "classic",
         "Classical Gaussian",
         r"\sqrt{2\log(1.25/\delta)}\,\sqrt k\,\Delta/\sigma",
@@ -92,7 +92,7 @@ _PLACED: Final = (
         "The textbook noise formula read backwards; proved for ε below 1 only. k answers are one answer of k numbers.",
         "Dwork, Roth 2014, Theorem 3.22",
     ),
-    Accountant(
+    AccountingMethod(
         "moments",
         "Moments accountant",
         r"\min_{a\in\{2,\dots,33\}}\ kD_a+\frac{\log(1/\delta)}{a-1}",
@@ -102,7 +102,7 @@ _PLACED: Final = (
     ),
     _of(theorem("rdp_mironov")),
     _of(theorem("rdp_tight")),
-    Accountant(
+    AccountingMethod(
         "rdp_optimal",
         "Rényi, optimal conversion",
         r"\min_a\ \min\{\varepsilon:\ \delta_{\mathrm{RDP}(a,kD_a)}(\varepsilon)\le\delta\}",
@@ -112,7 +112,7 @@ _PLACED: Final = (
     ),
     _of(theorem("zcdp_bun_steinke")),
     _of(theorem("zcdp_tight")),
-    Accountant(
+    AccountingMethod(
         "gdp_clt",
         "GDP, central limit",
         r"\delta_\mu^{-1}(\delta),\quad\mu=q\sqrt{k(e^{1/\sigma^2}-1)}\ \text{or}\ 2\sqrt k\,m/\sqrt v",
@@ -131,7 +131,7 @@ ACCOUNTANTS: Final = (
 )
 
 
-def accountant(name: str) -> Accountant:
+def accountant(name: str) -> AccountingMethod:
     """Return an accountant by its name.
 
     Parameters
@@ -141,7 +141,7 @@ def accountant(name: str) -> Accountant:
 
     Returns
     -------
-    Accountant
+    AccountingMethod
         Raises `DomainError` with the nearest name if there is none.
     """
     records = {one.name: one for one in ACCOUNTANTS}

@@ -55,6 +55,14 @@ TITLES = {
 STEPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 FPR = tuple(float(f"{10 ** (-step / 3):.6g}") for step in range(1, 25))
 LARGEST_T = 10**6
+SIGMA = POSITIVE.but(
+    name="sigma",
+    label="σ",
+    low=0.05,
+    low_open=False,
+    high=1000.0,
+    meaning="noise multiplier: deviation over clipping norm",
+)
 ROW_WORK, TABLE_WORK = 3e7, 6e7
 """Operations allowed for one number of steps in a ladder, and for all: a few seconds each, and less than ten together."""
 ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)  # a first grid; the best order is refined between its neighbours
@@ -75,9 +83,7 @@ class Training:
 
     def __post_init__(self) -> None:
         """Check the three numbers."""
-        object.__setattr__(
-            self, "sigma", POSITIVE.but(name="sigma", low=0.05, low_open=False, high=1000.0).check(self.sigma)
-        )
+        object.__setattr__(self, "sigma", SIGMA.check(self.sigma))
         object.__setattr__(self, "q", SHARE.but(name="q").check(self.q))
         object.__setattr__(self, "steps", COUNT.but(name="T", high=LARGEST_T).check(self.steps))
 

@@ -30,8 +30,9 @@ from dpcore.core.kinds import EXACT, FACTS
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of
 from dpcore.core.rounding import up
-from dpcore.regions.algebra import Assume, Subsample
+from dpcore.regions.algebra import Assume
 from dpcore.regions.guarantees import DP, DPTV, TV, largest_eta
+from dpcore.regions.sampling import Subsample
 from dpcore.regions.tradeoff import shorten
 from dpcore.words import outward
 

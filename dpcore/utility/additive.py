@@ -202,7 +202,7 @@ class AdditivePair(UtilityPair):
         unit = f" {self.units}" if self.units else ""
         each = "" if many == 1 else "each "
         off = f"{self.noun} is off by at most" if many == 1 else f"none of {self.noun} is off by more than"
-        law = "exact law of bias and noise" if biased else "exact law of the noise"
+        law = "exact, bias included" if biased else "exact"
         return (
             f"{parameter_words(self)} {off} {reach}{unit} in {within_words(self.miss)}, and {each}by at most {mean}{unit} on "
             f"average ({law}, rounded up).{bias_words(self, data) if biased else ''}"

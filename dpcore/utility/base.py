@@ -137,6 +137,7 @@ class UtilityPair(ABC):
     reference: ClassVar[str]
     measure: ClassVar[str]  # name of the headline measure, one of `measures`
     uses_data: ClassVar[bool] = True  # False: everything follows from the parameters, `data` is ignored
+    of_numbers: ClassVar[tuple[str, ...]] = ()  # parameters that change nothing about categories
     clips: ClassVar[bool] = False  # True: records outside the public bounds bias the answer, as noise spreads it
     wide_costs: ClassVar[bool] = (
         False  # True: wider bounds need more noise, so that they are a choice between two errors

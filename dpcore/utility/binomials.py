@@ -42,8 +42,8 @@ class TwoBinomials:
     @cached_property
     def _law(self) -> tuple[int, FloatArray, float]:
         """Return the first count of the window, the masses from it upwards and a bound on what is left out."""
-        a, first_masses = _window(self.first, self.p)
-        b, second_masses = _window(self.second, self.q)
+        a, first_masses = binomial_window(self.first, self.p)
+        b, second_masses = binomial_window(self.second, self.q)
         whole = first_masses.size == self.first + 1 and second_masses.size == self.second + 1
         return a + b, np.convolve(first_masses, second_masses), 0.0 if whole else 4 * LOST
 
@@ -88,7 +88,7 @@ def _rounding(mean: float) -> float:
     return 1e-12 * (1.0 + abs(mean))
 
 
-def _window(n: int, chance: tuple[float, float]) -> tuple[int, FloatArray]:
+def binomial_window(n: int, chance: tuple[float, float]) -> tuple[int, FloatArray]:
     """Return the first count and the binomial masses from it on; all of them, or all but 1e-30 on each side.
 
     Masses follow from that of the mode by ratios, whose logarithms are small: nothing is lost for large n.

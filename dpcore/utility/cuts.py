@@ -222,7 +222,7 @@ class CutsJohnsonLindenstrauss(UtilityPair):
         far = self.reach * relative_quantile(self.rows, self.probability)
         return (
             f"{parameter_words(self)} a cut of {grouped(int(self.cut))} edges is off by at most {outward(far, 3)} edges in "
-            f"{within_words(self.probability)} (exact law, rounded up); w is {outward(self.weight, 3)} with {self.rows} "
+            f"{within_words(self.probability)} (exact, rounded up); w is {outward(self.weight, 3)} with {self.rows} "
             f"rows ({self.composition} composition)."
         )
 

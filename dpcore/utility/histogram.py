@@ -87,6 +87,7 @@ class NoisyHistogram(AdditivePair):
 
     query = "histogram"
     measure = "mse"
+    of_numbers = ("bins",)
     clips = True
     assumptions = "Bins and bounds are public; frequencies and renormalised counts need a public n (substitution)."
 
@@ -226,7 +227,7 @@ class NoisyHistogram(AdditivePair):
         facts = {f.measure: f for f in self.closed_forms(data) if f.about == "release" and f.kind != "lower"}
         reach, mean = (outward(facts[name].value, 3) for name in ("quantile", "worst"))
         unit = f" {self.units}" if self.units else ""
-        basis = "exact law" if {facts[name].kind for name in ("quantile", "worst")} == {"exact"} else "upper bound"
+        basis = "exact" if {facts[name].kind for name in ("quantile", "worst")} == {"exact"} else "upper bound"
         return (
             f"{parameter_words(self)} no bin of the histogram is off by more than {reach}{unit} in "
             f"{within_words(self.miss)}; the worst of the {self.coordinates(data)} bins is off by at most {mean}{unit} "

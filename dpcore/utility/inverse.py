@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.core.domains import REAL
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter, shown
 from dpcore.utility.simulate import moved
@@ -223,9 +224,7 @@ def _words(
     says = "at least" if measure.larger_is_better else "at most"
     unit = f" {measure.unit}" if measure.unit else ""
     what = measure.label[:1].upper() + measure.label[1:]
-    return (
-        f"{what} {says} {nearest(goal)}{unit} ({pair.title}): {label} {edge} {at} {enough} ({search.kind} closed form)."
-    )
+    return f"{what} {says} {nearest(goal)}{unit} ({pair.title}): {label} {edge} {at} {enough} ({WORDS[search.kind]}, closed form)."
 
 
 def _finite(target: Any) -> float:

@@ -215,7 +215,7 @@ class Mean(UtilityPair):
         whom = "the mean of the data" if self.accuracy == EMPIRICAL else "the mean of the population"
         each = "" if self.d == 1 else f" in any of the {self.d} columns"
         biased = bool(self.bias(data).any())
-        law = "exact law of bias and noise" if biased else "exact law of the noise"
+        law = "exact, bias included" if biased else "exact"
         basis = law if kind == "exact" else "upper bound"
         return (
             f"{parameter_words(self)} and n = {data.n} the released mean is within {reach} of {whom}{each} in "

@@ -179,12 +179,12 @@ class QuantileExponential(UtilityPair):
             ),
         )
 
-    def distance_quantile(self, data: Dataset, level: float) -> float:
-        """Return the smallest d with P(|release - quantile| <= d) >= level.
+    def distance_quantile(self, data: Dataset, level: float, truth: float | None = None) -> float:
+        """Return the smallest d with P(|release - truth| <= d) >= level; the truth is the quantile by default.
 
         The distribution of the distance is piecewise linear between the distances of the records and the bounds.
         """
-        steps, truth = self.steps(data), float(self.answer(data))
+        steps, truth = self.steps(data), float(self.answer(data)) if truth is None else truth
         edges = np.append(steps.start, steps.end[-1])
         chances = np.concatenate(([0.0], np.cumsum(steps.chance)))
         knots = np.unique(np.concatenate(([0.0], np.abs(edges - truth))))

@@ -207,15 +207,15 @@ def read_labels(
     other = place_of[OTHER] if others == OTHERS[0] else None
     undeclared = 0
     for cells in _chunks(sheet, sheet.place(column), notes):
-        for cell in cells:
+        for row, cell in notes.numbered(cells):
             text = " ".join(cell.split())
             place = place_of.get(text)
             if place is not None:
                 places.append(place)
             elif text.lower() in MISSING:
-                notes.drop("empty" if not text else "marked as missing", cell)
+                notes.drop("empty" if not text else "marked as missing", cell, row)
             elif other is None:
-                notes.drop("not in the list", cell)
+                notes.drop("not in the list", cell, row)
             else:
                 undeclared += 1
                 places.append(other)
@@ -258,7 +258,7 @@ def _all_numbers(cells: list[str]) -> list[float] | None:
 
 def _each_number(cells: list[str], notes: _Tally, *, comma: bool) -> Iterator[float]:
     """Read cell by cell, and count what gives no number."""
-    for cell in cells:
+    for row, cell in notes.numbered(cells):
         value = number_in(cell)
         if value is None and comma and cell.count(",") == 1 and "." not in cell:
             value = number_in(cell.replace(",", "."))
@@ -268,11 +268,11 @@ def _each_number(cells: list[str], notes: _Tally, *, comma: bool) -> Iterator[fl
             continue
         text = cell.strip().lower()
         if text in MISSING:
-            notes.drop("empty" if not text else "marked as missing", cell)
+            notes.drop("empty" if not text else "marked as missing", cell, row)
         elif text.lstrip("+-") in {"inf", "infinity"} or _overflows(text):
-            notes.drop("not finite", cell)
+            notes.drop("not finite", cell, row)
         else:
-            notes.drop("no number", cell)
+            notes.drop("no number", cell, row)
 
 
 def _overflows(text: str) -> bool:
@@ -320,24 +320,30 @@ class _Tally:
     def __init__(self) -> None:
         self.rows = self.commas = self.breaks = self.uneven = 0
         self.dropped: dict[str, int] = {}
-        self.examples: dict[str, str] = {}
+        self.examples: dict[str, tuple[str, int]] = {}
 
-    def drop(self, why: str, cell: str) -> None:
+    def numbered(self, cells: list[str]) -> Iterator[tuple[int, str]]:
+        """Yield the cells that were read last, each with the number of its row."""
+        return enumerate(cells, start=self.rows - len(cells) + 1)
+
+    def drop(self, why: str, cell: str, row: int) -> None:
         """Count a row that gives no value."""
         self.dropped[why] = self.dropped.get(why, 0) + 1
-        self.examples.setdefault(why, cell)
+        self.examples.setdefault(why, (cell, row))
 
     def lost(self) -> dict[str, int]:
         """Return why rows were dropped -> how many."""
         return {why: count for why, count in self.dropped.items() if count}
 
     def reasons(self) -> str:
-        """Say why rows were dropped, with the first cell of each kind."""
+        """Say why rows were dropped, with the first row and cell of each kind."""
         return ", ".join(f"{grouped(count)} {why}{self._first(why)}" for why, count in self.lost().items())
 
     def _first(self, why: str) -> str:
-        cell = self.examples.get(why, "")
-        return f" (the first: {shown(cell)})" if cell.strip() else ""
+        if why not in self.examples:
+            return ""
+        cell, row = self.examples[why]
+        return f" (the first: {shown(cell)} in row {row})" if cell.strip() else f" (the first: row {row})"
 
     def nothing(self, column: str, what: str) -> DomainError:
         """Return the error of a column without any value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
@@ -17,6 +17,8 @@ from dpcore.utility.reading import read_labels, read_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from dpcore.files.sheet import Sheet
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,47 @@ class Sample:
 
 
 @lru_cache(maxsize=1)
+def _described() -> dict[str, Any]:
+    """Return what is written about the sample datasets."""
+    return tomllib.loads((data_folder() / "datasets" / "datasets.toml").read_text(encoding="utf-8"))
+
+
+def sample_tables() -> dict[str, str]:
+    """Return name -> title of the sample datasets."""
+    return {name: str(facts["title"]) for name, facts in _described().items()}
+
+
+def sample_sheet(name: str) -> Sheet:
+    """Return the cells of a sample dataset, by a name such as ``ages`` or ``survey``.
+
+    Parameters
+    ----------
+    name : str
+        The dataset.
+
+    Examples
+    --------
+    >>> from dpcore.utility.samples import sample_sheet
+    >>> sample_sheet("ages").columns
+    ('age', 'household')
+    """
+    known = _described()
+    if name not in known:
+        msg = f"There is no sample dataset {shown(name)}; choose one of {', '.join(known)}."
+        raise DomainError(msg)
+    return open_csv((data_folder() / "datasets" / known[name]["file"]).read_bytes())
+
+
+def sample_rows(name: str) -> int:
+    """Return the number of records of a sample dataset, which is public."""
+    return int(_described()[name]["rows"])
+
+
+@lru_cache(maxsize=1)
 def samples() -> dict[str, Sample]:
     """Return name -> sample, for every column of every sample dataset."""
-    described = tomllib.loads((data_folder() / "datasets" / "datasets.toml").read_text(encoding="utf-8"))
     columns = {}
-    for dataset, facts in described.items():
+    for dataset, facts in _described().items():
         for column, about in facts["columns"].items():
             name = f"{dataset}.{column}"
             columns[name] = Sample(

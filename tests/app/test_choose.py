@@ -22,7 +22,7 @@ PAGE = visits.Page("pages/11_Choose_your_noise.py", "Choose your noise")
 opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Choose_your_noise"]
 SHOWN = {
-    "choose_statement": "Gaussian noise has the smallest error: more than 73.12",
+    "choose_statement": "Gaussian noise has the smallest error: at most 73.12",
     "choose_advantage": "Geometric noise gives away least: ε at most 0.2007",
     "choose_attack": "Gaussian noise has the smallest error",
     "choose_posterior": "Gaussian noise: no answer. Some rare answers",
@@ -43,8 +43,8 @@ def test_the_first_view() -> None:
     (chart,) = app.get("vega_lite_chart")
     assert "under Laplace (exact)" in chart.proto.alt
     assert "Noise such that all answers together are within ε = 1 and δ = 1e-5." in said(app)
-    assert "**Laplace noise has the smallest error" in said(app)
-    assert "Gaussian noise: σ = 3.7307 (exact, rounded to the safe side)" in said(app)
+    assert "Laplace noise has the smallest error" in said(app)
+    assert "Gaussian noise: σ = 3.7307 (rounded to the safe side)" in said(app)
     frame = app.dataframe[-1].value
     assert len(frame) == 6
     assert not frame.isna().any().any()
@@ -84,7 +84,7 @@ def test_what_is_unknown_changes_what_can_be_wanted() -> None:
     assert app.session_state["choose_wish"] == "advantage"  # (ε, δ) cannot be both given and unknown
     assert "The ε such that" in said(app)
     app.selectbox(key="choose_wish").set_value("error").run()
-    assert "one answer is off by more than 10" in said(app)
+    assert "one answer is off by at most 10" in said(app)
     app.selectbox(key="choose_unknown").set_value("answers k").run()
     assert not app.exception
     assert app.session_state["choose_wish"] in choose_your_noise.requirements_for("k")
@@ -120,7 +120,7 @@ def test_a_link_that_contradicts_itself_gets_a_page() -> None:
             {"choose_wish": "error", "choose_error": "<b>"},
             "Error must be a number in (0, 1000000000000000]",
         ),
-        ({"choose_miss": "nan", "choose_stated": "9" * 50_000}, "ε at δ must be"),
+        ({"choose_miss": "nan", "choose_stated": "9" * 50_000}, "Compare at δ must be"),
     ],
 )
 def test_a_wrong_field_is_explained(parameters: dict[str, str], words: str) -> None:

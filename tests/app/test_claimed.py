@@ -93,7 +93,7 @@ def test_examples_on_the_page(name: str) -> None:
     if name == "claimed_group":
         assert "No accountant reports a finite ε" in said(app)
     if name == "claimed_clt":
-        assert "GDP, central limit reports an ε of about 1.61771 (an approximation, no promise" in said(app)
+        assert "GDP, central limit reports an ε of about 1.61771 (approximation) (no promise" in said(app)
 
 
 def test_changing_the_accountant_changes_an_empty_claim() -> None:

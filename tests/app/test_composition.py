@@ -25,7 +25,7 @@ OWN = [preset for preset in presets() if preset.page == "Composition"]
 
 
 def said(app: AppTest) -> str:
-    return str(app.success[0].value)
+    return visits.unescaped([str(app.success[0].value)])
 
 
 def specs(app: AppTest) -> list[dict[str, object]]:
@@ -202,12 +202,13 @@ def test_the_ends_of_the_ranges(parameters: dict[str, str]) -> None:
     assert "is best" in said(app)
 
 
-def test_more_corners_than_the_table_holds_come_with_a_command() -> None:
-    app = opened(epsilon="0.001", eta="", k="100000")
+@pytest.mark.parametrize(("view", "command"), [("regions", "vertices"), ("profile", "constraints")])
+def test_more_corners_than_the_table_holds_come_with_a_command(view: str, command: str) -> None:
+    app = opened(epsilon="0.001", eta="", k="100000", view=view)
     visits.open_row(app, "composition", "Table")
     captions = [str(found.value).replace("\\", "") for found in app.caption]
-    assert 'All rows: `dpcore constraints "dp(0.001)^100000"`' in captions
-    assert any("100\u00a0001 corners and is drawn with" in text for text in captions)
+    assert f'All rows: `dpcore {command} "dp(0.001)^100000"`' in captions
+    assert any("100\u00a0001 corners and is drawn with" in text for text in captions) == (view == "regions")
 
 
 def test_a_rerun_does_no_work_twice() -> None:
@@ -248,3 +249,13 @@ def test_downloads_keep_infinity_and_every_digit() -> None:
 def test_defaults_are_the_fields_of_a_link() -> None:
     for preset in OWN:
         assert set(preset.state) <= set(composition.DEFAULTS)
+
+
+def test_the_reason_for_a_missing_curve_stands_under_the_choice_of_theorems() -> None:
+    app = opened()
+    order = [(found.type, visits.unescaped([str(getattr(found, "value", ""))])) for found in app.main]
+    choice = next(
+        place for place, (kind, value) in enumerate(order) if kind == "button_group" and "Actual mechanism" in value
+    )
+    words = next(value for _, value in order[choice + 1 :] if value)
+    assert words.startswith("Not drawn: Actual mechanism. Nothing but the statement is known")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.app import work
+from dpcore.app import work, your_data
 from tests.app.visits import ROOT, Page
 
 PAGES = ["streamlit_app.py", *(f"pages/{file.name}" for file in sorted((ROOT / "pages").glob("*.py")))]
@@ -35,10 +35,22 @@ def test_no_default_is_given_by_two_pages() -> None:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             named = isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "DEFAULTS"
             if named and isinstance(node.value, ast.Dict):
+                page = (
+                    "your_data" if source.stem.startswith("your_data_") else source.stem
+                )  # its tools share their fields
                 for key in node.value.keys:
-                    found[getattr(key, "value", None)].add(source.name)
-    assert {"regions", "comp_axes", "epsilon"} <= found.keys()
+                    if isinstance(key, ast.Constant):
+                        found[key.value].add(page)
+    assert {"regions", "comp_axes", "epsilon", "data_epsilon", "data_tool"} <= found.keys()
     assert {key: files for key, files in found.items() if len(files) > 1} == {}
+
+
+def test_a_field_of_two_tools_has_one_default() -> None:
+    values = defaultdict(set)
+    for module in your_data.SECTIONS.values():
+        for key, value in module.DEFAULTS.items():
+            values[key].add(repr(value))
+    assert {key: found for key, found in values.items() if len(found) > 1} == {}
 
 
 def test_a_choice_of_axes_stays_on_its_page() -> None:

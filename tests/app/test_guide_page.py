@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.app import figure, guide, guide_texts
+from dpcore.app import figure, guide, guide_texts, navigation
 from dpcore.specs import draw
-
-if TYPE_CHECKING:
-    import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "14_Guide.py"
 
@@ -99,3 +96,17 @@ def test_a_text_inside_another_page_has_its_pictures() -> None:
     assert "### Why both" in said
     assert "```figure" not in said
     assert not app.get("download_button")
+
+
+@pytest.mark.parametrize(("text", "other"), [(None, "Glossary"), ("Glossary", "Guide"), ("Choosing ε", "Glossary")])
+def test_of_guide_and_glossary_one_is_marked_as_current(
+    text: str | None, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(navigation.st, "query_params", {"guide_text": text} if text else {})
+    monkeypatch.setattr(navigation.st, "session_state", {})
+    doors = {door.label: door for group in navigation.GROUPS for door in group.doors}
+    pair = {label: doors[label] for label in ("Guide", "Glossary")}
+    assert [label for label, door in pair.items() if navigation.is_other_view(door)] == [other]
+    assert not [label for label, door in doors.items() if label not in pair and navigation.is_other_view(door)]
+    monkeypatch.setattr(navigation.st, "session_state", {"guide_text": "Glossary"})  # chosen in the menu
+    assert navigation.is_other_view(pair["Guide"])

@@ -41,7 +41,7 @@ def test_the_first_view() -> None:
     assert not errors(app)
     assert len(alts(app)) == 4
     assert "The ledger spends ε = 7.542 (upper bound) at δ = 1e-6: 94.3 % of the budget of ε = 8." in alts(app)[0]
-    assert "The most is spent on row 1 (Visits per clinic)" in alts(app)[2]
+    assert "The most is spent on row 1 (Visits per clinic: laplace(0.1))" in alts(app)[2]
     assert "under ledger (upper bound)" in alts(app)[3]
     assert "**Regions composed** is best: ε ≤ 7.542 (upper bound)." in said(app)
     assert "22 more of row 3 (Cases per district: geometric(0.1)) fit into (ε, δ) = (8, 1e-6)" in said(app)

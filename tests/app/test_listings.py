@@ -24,7 +24,7 @@ PAGES = ("streamlit_app.py", *(f"pages/{file.name}" for file in sorted((ROOT / "
 # these take seconds
 SLOW = {
     "dp_sgd", "constraints_laplace", "mechanism_cut", "guide_mechanisms", "claimed_cut", "constraints_thousand",
-    "ledger_mixed_relations", "ledger_sites", "laplace_1000", "subsampling_small", "constraints_implied",
+    "ledger_mixed_relations", "ledger_sites", "laplace_1000", "training_small", "constraints_implied",
 }  # fmt: skip
 QUICK = [preset for preset in presets() if preset.name not in SLOW][::3]
 EXAMPLES = [

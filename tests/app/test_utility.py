@@ -18,12 +18,13 @@ from dpcore.app import (
     settings,
     work,
 )
+from dpcore.app.figure import sentence
 from dpcore.core.errors import DomainError
 from dpcore.specs import draw
 from dpcore.utility import PAIRS, pair
 from dpcore.utility.samples import part, sample
 from tests.app import test_listings, visits
-from tests.app.visits import alts, errors, said, sources_without
+from tests.app.visits import alts, errors, said, sources_without, unescaped
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -363,7 +364,7 @@ def test_the_code_answers_the_inverse_question() -> None:
     (code,) = [str(block.value) for block in app.code if "requirement" in str(block.value)]
     space: dict[str, Any] = {}
     exec(code, space)  # noqa: S102  the lines the page shows
-    assert space["needed"].words in said(app)
+    assert unescaped([sentence(space["needed"].words)]) in said(app)
 
 
 def test_a_second_run_computes_nothing() -> None:

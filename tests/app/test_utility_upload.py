@@ -9,6 +9,7 @@ import pytest
 
 from dpcore.app import privacy_and_utility, privacy_and_utility_data, work
 from dpcore.core.results import kept_by
+from dpcore.files.sheet import open_csv
 from dpcore.utility import pair
 from tests.app.test_utility import opened, ran
 from tests.app.visits import alts, errors, listing, said
@@ -37,7 +38,7 @@ def test_an_upload_is_read_told_and_drawn() -> None:
     app.text_input(key="utility_high").set_value("100")
     ran(app)
     assert "3 numbers read from 5 rows of column 'age'" in said(app)
-    assert "2 values dropped: 1 no number (the first: 'old'), 1 empty." in said(app)
+    assert "2 values dropped: 1 no number (the first: 'old' in row 3), 1 empty (the first: row 5)." in said(app)
     assert "1 value above 100 moved to the nearer bound (clipped)" in said(app)
     assert "The fields are separated by semicolons" in said(app)
     assert len(alts(app)) == 3
@@ -100,9 +101,31 @@ def test_no_histogram_of_categories_that_nobody_declared() -> None:
     assert not any("CEO" in text for text in alts(app))
     app.selectbox(key="utility_others").select("drop")
     ran(app)
-    assert "25 not in the list (the first: 'CEO')" in said(app)
+    assert "25 not in the list (the first: 'CEO' in row 4)" in said(app)
     app.text_input(key="utility_categories").set_value("Sales, Sales")
     assert "categories must be different from each other, got 'Sales' twice" in errors(ran(app))
+
+
+PEOPLE = b"name,department,pay\nAnn,Sales,10\nBo,HR,20\nCy,Sales,n/a\nDi,Sales,40\n"
+
+
+def test_the_first_column_of_numbers_is_read_first() -> None:
+    app = uploaded(PEOPLE)
+    assert next(box for box in app.selectbox if box.label == "Column").value == "pay"
+    assert open_csv(PEOPLE).numeric == ("pay",)
+    assert open_csv(CSV).numeric == ("age",)
+    assert open_csv(STAFF).numeric == ()
+    assert open_csv(b"1,2\n3,4\n").numeric == open_csv(b"1,2\n3,4\n").columns
+
+
+def test_categories_have_no_slider_for_bins() -> None:
+    key = "utility_histogram_laplace_bins"
+    numbers = uploaded(PEOPLE, utility_low="0", utility_high="100")
+    assert numbers.text_input(key=key).value == "10"
+    answers = staff(utility_categories="Sales, HR")
+    assert len(alts(answers)) == 3
+    assert key not in {field.key for field in answers.text_input}
+    assert not [slider for slider in answers.select_slider if slider.label == "bins"]
 
 
 def test_clipped_data_are_told_their_bias() -> None:
@@ -112,10 +135,7 @@ def test_clipped_data_are_told_their_bias() -> None:
     assert not errors(app)
     drawn = alts(app)
     assert "Mean squared error (exact): 13.8 at ε = 1" in drawn[0]
-    assert (
-        "within 3.75 of the mean of the data in 95 of 100 releases (exact law of bias and noise, rounded up)"
-        in said(app)
-    )
+    assert "within 3.75 of the mean of the data in 95 of 100 releases (exact) (bias included, rounded up)" in said(app)
     assert "the true answer is 10.1399" in drawn[3]
     assert "Mean squared error is least, 0.00554 (exact), at upper bound 52" in drawn[2]
     assert "a bound chosen from it reveals something about them" in said(app)
@@ -145,7 +165,7 @@ def test_files_that_cannot_be_used_are_explained() -> None:
     for content, words in (
         (b"", "The file has no row"),
         (b"age\n", "0 rows of data"),
-        (b"age\nx\ny\n", "gives no number: of its 2 rows, 2 no number (the first: 'x')"),
+        (b"age\nx\ny\n", "gives no number: of its 2 rows, 2 no number (the first: 'x' in row 1)"),
         (b"PK\x03\x04", "spreadsheet or an archive"),
     ):
         app.file_uploader(key="utility_file").upload("people.csv", content, "text/csv")

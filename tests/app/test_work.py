@@ -229,11 +229,13 @@ LIGHT = (
     "poisson_gaussian(1, 0.01)^1000",
     "laplace(1)^10 * gaussian(1) * dp(1)^5",
     "subsample(gdp(1), 0.1)",
+    "subsample(laplace(1), 0.1)^100",
     "gaussian(1) & laplace(1)",
     "rr(1, 5)^100",
 )
 HEAVY_ONES = (
-    "subsample(laplace(1), 0.1)^100",
+    "subsample(laplace(1), 0.1)^10",
+    "subsample(normal_laplace(1, 1), 0.1)^100",
     "(gaussian(1) & laplace(1))^5",
     "exponential(0.5)^50",
     "normal_laplace(1, 1)^10",

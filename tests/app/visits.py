@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,8 +54,8 @@ def _flat(value: Any) -> str:
 
 
 def unescaped(texts: list[str]) -> str:
-    """Return texts as a reader sees them: without the signs that keep Markdown and line breaks away."""
-    return " ".join(texts).replace("\\", "").replace("\u00a0", " ")
+    """Return texts as a reader sees them: badges in parentheses, without the signs that keep Markdown and line breaks away."""
+    return re.sub(r":[a-z]+-badge\[([^]]*)\]", r"(\1)", " ".join(texts)).replace("\\", "").replace("\u00a0", " ")
 
 
 def said(app: AppTest, *kinds: str, without: str = "") -> str:

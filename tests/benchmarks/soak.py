@@ -23,7 +23,7 @@ VISITS: Final = (
     ("Composition", "mechanism", "laplace({0})", 0.1),
     ("Subsampling", "sub_base", "gaussian({0})", 1.0),
     ("Privacy_regions", "regions", "dp({0});gdp({0});laplace({0})^20", 0.5),
-    ("Subsampling", "sub_sigma", "{0}", 1.0),
+    ("Private_training", "train_sigma", "{0}", 1.0),
 )
 GREEDY: Final = (
     ";".join(f"subsample(laplace({{0}}{digit}), 0.1)^100" for digit in range(1, 9)),

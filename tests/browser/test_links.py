@@ -58,8 +58,9 @@ def test_a_widget_that_disappears_takes_nothing_from_the_link(
     for key, value in moves:
         walk.put(visitor, key, value)
     link, address = (urllib.parse.parse_qs(text.partition("?")[2]) for text in (walk.link(visitor), visitor.page.url))
-    assert link == {key: [value] for key, value in moves}
-    assert address == link
+    assert address == {key: [value] for key, value in moves}
+    assert link.items() >= address.items()
+    assert len(link) > len(address)  # the link to copy has the defaults too, which another version may change
     opens_as_it_was(visitor, moves)
 
 

@@ -23,11 +23,16 @@ LONGEST = 5000  # ms; what is measured is printed, and a busy machine is no erro
 EARLY = "from dpcore.app import work; work.LONG = 0.3"  # so that a fast machine shows a Stop, too
 HEAVY = {
     "Privacy_regions": {"regions": "dp(1); group(gdp(0.1) & dp(0.2, 0.0001), 3)^10"},
-    "Composition": {"mechanism": "subsample(laplace(1), 0.1)", "k": "1000"},
-    "Limits": {"lim_mechanism": "subsample(laplace(1), 0.1)", "lim_k": "1000"},
-    "Subsampling": {"sub_sigma": "0.3", "sub_q": "0.00001", "sub_steps": "100000"},
+    "Composition": {"mechanism": "subsample(normal_laplace(1, 1), 0.1)", "k": "1000"},
+    "Limits": {"lim_mechanism": "subsample(normal_laplace(1, 1), 0.1)", "lim_k": "1000"},
+    "Private_training": {
+        "train_by": "rate and steps",
+        "train_sigma": "0.3",
+        "train_rate": "0.00001",
+        "train_steps": "100000",
+    },
     "Choose_your_noise": {"choose_k": "90000", "choose_q": "0.03", "choose_epsilon": "5", "choose_picture": "ladder"},
-    "Audit": {"audit_mechanism": "subsample(laplace(2), 0.1)^200 * normal_laplace(1, 1)^10"},
+    "Audit": {"audit_mechanism": "subsample(normal_laplace(1, 2), 0.1)^200 * normal_laplace(1, 1)^10"},
     "Statistics_lab": {"lab": "blocking n=20000 replications=20000"},
 }
 # From the click on Stop until the page answers, and until it is drawn again without what was stopped, in milliseconds.

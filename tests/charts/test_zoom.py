@@ -109,3 +109,22 @@ def test_tooltips_and_other_selections_stay() -> None:
     hover = compiled["marks"][-1]
     assert hover["interactive"]
     assert "tooltip" in json.dumps(hover)
+
+
+def test_the_zoom_stops_at_the_ends_of_the_axes() -> None:
+    """Of the rates only [0, 1] can be seen; all layers agree, whatever their columns are called."""
+    spec = zoomable(region_figure([dp(1), gdp(1)]).spec)
+    for name in ("x", "y"):
+        scales = [layer["encoding"][name].get("scale", {}) for layer in spec["layer"] if name in layer["encoding"]]
+        bounds = {scale["domainRaw"]["expr"] for scale in scales if "domain" in scale}
+        assert len(bounds) == 1
+        (bound,) = bounds
+        assert "clamp(zoom[" in bound
+        assert bound.endswith(" : null")
+    log = zoomable(region_figure([gdp(1)], log=True).spec)
+    (bound,) = {
+        layer["encoding"]["x"]["scale"]["domainRaw"]["expr"]
+        for layer in log["layer"]
+        if "domain" in layer["encoding"].get("x", {}).get("scale", {})
+    }
+    assert "max(1e-12, zoom[" in bound

@@ -6,6 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from dpcore import parse
 from dpcore.curves.gaussian import GaussianCurve
 
 REL = 1e-11
@@ -41,3 +42,11 @@ def test_area_is_the_chance_of_a_wrong_order() -> None:
     alpha = (np.arange(200_000) + 0.5) / 200_000
     curve = GaussianCurve(1.3)
     assert curve.area == pytest.approx(float(curve.beta_bounds(alpha)[0].mean()), abs=1e-8)
+
+
+def test_composition_keeps_a_delta_whose_square_is_no_double() -> None:
+    """A published delta is never below the true one: mu^2 of this noise is 0 in doubles."""
+    text = "gaussian_classic(2.7698275585638865e-162, 0.1353352832366127)"
+    one, four = parse(text).delta(0.0), parse(f"{text}^4").delta(0.0)
+    assert one > 0
+    assert four == pytest.approx(2 * one, rel=1e-12)

@@ -1,7 +1,8 @@
-"""Fuzzers of everything that reads a stranger's file: ledgers, audits, tables, specs, texts and reports."""
+"""Fuzzers of everything that reads a stranger's file: ledgers, audits, tables, plans, specs, texts and reports."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,8 +13,11 @@ from dpcore.audit import read_audit
 from dpcore.core.errors import DomainError
 from dpcore.files.csv_writer import read_frame
 from dpcore.files.documents import json_of
+from dpcore.files.microdata import read_microdata
 from dpcore.files.sheet import open_csv
 from dpcore.ledger import read_ledger, to_csv, to_json
+from dpcore.planner import charges, plan_to_json, plan_to_toml, read_plan, read_table
+from dpcore.planner.disclosure import check, protection
 from dpcore.site.markdown import Writer, read
 from dpcore.specs import Spec, code, load
 from dpcore.specs import read as read_specs
@@ -38,6 +42,13 @@ LEDGER_JSON: Final = (
 SCORES: Final = b"score,label\n0.1,0\n0.9,1\n0.4,0\n0.7,1\n"
 COUNTS: Final = b"tp,fp,tn,fn\n10,1,9,2\n"
 TABLE: Final = b"age,answer\n31,yes\n44,no\n27,yes\n,no\n"
+PLAN: Final = (
+    b'epsilon = 1\ndelta = 1e-6\nrecords = 2\nperson_column = "id"\nsplit = "equal error"\nrows = 100\n\n'
+    b'[[columns]]\nname = "age"\nlower = 0\nupper = 100\n\n[[columns]]\nname = "answer"\ncategories = ["no", "yes"]\n\n'
+    b'[[answers]]\nkind = "mean"\ncolumn = "age"\nwhere = "answer = yes and age >= 18"\nweight = 2\n\n'
+    b'[[answers]]\nkind = "count"\nwhere = \'answer in ["no", yes] and age != 30\'\nlabel = "some"\n\n'
+    b'[[answers]]\nkind = "quantile"\ncolumn = "age"\nlevel = 0.25\n\n[[answers]]\nkind = "contingency"\ncolumn = "age"\nby = "answer"\nbins = 5\n'
+)
 TEXT: Final = (
     b"# Title\n\nA lead with $x^2$ and [a link](one.md).\n\n## Head (one)\n\n| a | b |\n|---|--:|\n| 1 | `c` |\n\n"
     b"- item\n  - deeper **bold**\n\n```python\nprint(1)\n```\n\n$$\\frac{1}{2}$$\n\n> quoted\n\n1. one\n"
@@ -53,6 +64,24 @@ def _sheet(data: bytes) -> None:
                 reader(column)
             except DomainError:
                 continue
+
+
+def _plan(data: bytes) -> None:
+    """Read a plan, and what is written of it again; find its parallel answers."""
+    plan = read_plan(data.decode("utf-8", "replace"))
+    charges(plan)
+    if not plan == read_plan(plan_to_toml(plan)) == read_plan(plan_to_json(plan)):
+        msg = "The plan does not come back."
+        raise AssertionError(msg)
+
+
+def _release(data: bytes) -> None:
+    """Read a table by a plan; check and generalise it."""
+    with contextlib.suppress(DomainError):
+        read_table(data, read_plan(PLAN.decode().replace('"id"', '"age"')))
+    table = read_microdata(open_csv(data))
+    names = [column.name for column in table.columns][:2]
+    check(table, protection(table, names[:1], generalise=f"{names[0]}:10"), names[1:])
 
 
 def _ledger(data: bytes) -> None:
@@ -93,6 +122,12 @@ def _json(data: bytes) -> None:
 def _frame(data: bytes) -> None:
     """Read a table of our own after somebody changed it."""
     read_frame(data.decode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=1)
+def _plans() -> tuple[bytes, ...]:
+    """Return a plan as both kinds of files."""
+    return PLAN, plan_to_json(read_plan(PLAN.decode())).encode()
 
 
 @lru_cache(maxsize=1)
@@ -177,6 +212,8 @@ _READERS: Final = (
     _reader("ledger", "ledgers, CSV and JSON", _ledger, lambda: (LEDGER, LEDGER_JSON), 20_000),
     _reader("audit", "guesses and counts of an attack, CSV", read_audit, lambda: (SCORES, COUNTS), 20_000),
     _reader("table", "somebody's own data, CSV", _sheet, lambda: (TABLE,), 15_000),
+    _reader("plan", "plans of a release, TOML and JSON", _plan, _plans, 10_000),
+    _reader("release", "somebody's own data, by a plan and a disclosure check", _release, lambda: (TABLE,), 10_000),
     _reader("frame", "our own tables, changed", _frame, lambda: (TABLE, SCORES), 15_000),
     _reader("json", "manifests, JSON", _json, lambda: (LEDGER_JSON,), 10_000),
     _reader("text", "reports, Markdown", _text, lambda: (TEXT,), 5_000),

@@ -33,6 +33,8 @@ KEPT = (
     "normal_laplace(17, 1e-24)",
     "bounded_laplace(1, 0, 1, 1e-12)",
     "gdp(1e-15)",
+    "gaussian_classic(2.7698275585638865e-162, 0.1353352832366127)^2",
+    "gaussian_classic(2.7698275585638865e-162, 0.1353352832366127)^2 * gdp(1)",
     "gdp(1000000)",
     "zcdp(0.0003)",
     "erase(gdp(3544), 0.5)",

@@ -10,7 +10,7 @@ import pytest
 from dpcore.core.errors import DomainError
 from dpcore.labs import before_or_after as both
 from dpcore.labs import lab
-from dpcore.labs.disclosure_noise import COUNTS, ages
+from dpcore.labs.disclosure import COUNTS, ages
 
 ALL = (0.0, 1.0)
 

@@ -23,6 +23,7 @@ from dpcore.labs import sensitivity as plain
 from dpcore.labs import sensitivity_smooth as smooth
 from dpcore.labs import sensitivity_weighted as weighted
 from dpcore.labs.sensitivity_checks import fixed_checks
+from dpcore.planner.sensitivity.noise import laplace_worst_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,7 +168,7 @@ def sensitivities() -> Rows:
         *each("2.9", "mean", "0.317076", smooth.smooth_mean, ((0.25, 0.5, 0.5), 0.0, 1.0, 0.05)),
         *each("2.9", "beta", "0.094370", beta, (1.0, 0.01)),
         *each("2.9", "printed bound", "0.013244 1.142e-4", smooth.printed_laplace_delta, *pairs),
-        *each("2.9", "exact", "1.10969e-4 2.629e-7", lambda e, d: smooth.laplace_worst_delta(e, beta(e, d)), *pairs),
+        *each("2.9", "exact", "1.10969e-4 2.629e-7", lambda e, d: laplace_worst_delta(e, beta(e, d)), *pairs),
         *each("2.9", "dilation", "1.22e-5", lambda: smooth.dilation(0.25, gaussian, gaussian=True), ()),
         *each("2.9", "Remark 5.2.10", "10.5966 10.5866", lambda name: getattr(remark, name), ("printed",), ("value",)),
         *each("2.10", "admissible for utility", "0.7071", lambda: weighted.useful_weight(0.0, printed=True), ()),

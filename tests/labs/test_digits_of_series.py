@@ -16,10 +16,10 @@ from dpcore.labs import before_or_after as both
 from dpcore.labs import blocking, lab
 from dpcore.labs import composition_examples as rules
 from dpcore.labs import disclosure as sdc
-from dpcore.labs import disclosure_noise as noise
 from dpcore.labs import noisy_sgd as sgd
 from dpcore.labs import time_series as ts
 from dpcore.labs.time_series_scenarios import programmed
+from dpcore.planner.disclosure import noise, pram
 from tests.labs.test_digits import Rows, each, half_unit
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ LOG3 = math.log(3)
 def disclosure() -> Rows:
     """Section 2.3."""
     n, filled = 659, np.concatenate([19 + 5 * (i + (np.arange(2000) + 0.5) / 2000) for i in range(12)])
-    printed = noise.PRINTED
+    printed = sdc.PRINTED
     return [
-        *each("2.3", "epsilon of PRAM", "1.38629", lambda: sdc.pram(0.8).epsilon, ()),
-        *each("2.3", "swapped", "100.000000", lambda: 500 * sdc.pram(0.8).matrix[0, 1], ()),
-        *each("2.3", "after PRAM", "500.000000", lambda: (np.array((500, 500)) @ sdc.pram(0.8).matrix)[0], ()),
-        *each("2.3", "error of k-PRAM", "4.1667", lambda: noise.k_pram_moments(filled).mse, ()),
+        *each("2.3", "epsilon of PRAM", "1.38629", lambda: pram(0.8).epsilon, ()),
+        *each("2.3", "swapped", "100.000000", lambda: 500 * pram(0.8).matrix[0, 1], ()),
+        *each("2.3", "after PRAM", "500.000000", lambda: (np.array((500, 500)) @ pram(0.8).matrix)[0], ()),
+        *each("2.3", "error of k-PRAM", "4.1667", lambda: noise.k_pram_moments(filled, 5.0, 19.0).mse, ()),
         *each("2.3", "error of k-noise", "2.08333", lambda: noise.k_noise_moments(n).mse, ()),
-        *each("2.3", "bias error of k-PRAM", "0.0795", lambda: math.sqrt(2) * noise.k_pram_moments(noise.ages()).bias_error, ()),
+        *each("2.3", "bias error of k-PRAM", "0.0795", lambda: math.sqrt(2) * noise.k_pram_moments(sdc.ages(), 5.0, 19.0).bias_error, ()),
         *each("2.3", "bias error of k-noise", "0.0562", lambda: noise.k_noise_moments(n).bias_error, ()),
         *each("2.3", "share near", "1.000000 1.000000 1.000000 0.750000 0.500000 0.250000 0.000000", lambda d: float(noise.share_near(d, 1.0, 2.0)), *((d / 2,) for d in range(7))),
         *each("2.3", "root of the printed error", "2.097275 1.435502", lambda m: math.sqrt(printed[m][1]), ("k-PRAM",), ("k-noise",)),

@@ -11,6 +11,7 @@ from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.labs import Plot, intervals, lab
 from dpcore.language import parse
+from dpcore.planner.interval.laws import normal_quantile
 from dpcore.words import outward
 
 PLAN = intervals.Plan(0.5, 0.5, 1e-5, 0.95, 1.0, "uniform")
@@ -52,7 +53,7 @@ def test_naive_coverage_by_the_normal_law() -> None:
 
 
 def test_quantile_and_widths() -> None:
-    assert intervals.quantile(0.95) == pytest.approx(1.959963985, abs=1e-9)
+    assert normal_quantile(0.95) == pytest.approx(1.959963985, abs=1e-9)
     deviation = intervals.noise_deviation(0.5, 1e-5, 1.0, 50)
     by_hand = 1.959963985 * math.sqrt(1 / 12 / 50 + 2 * math.log(1.25e5) / (0.25 * 2500))
     assert intervals.half_width(0.95, 1 / 12, 50, deviation) == pytest.approx(by_hand, rel=1e-9)

@@ -13,8 +13,9 @@ from dpcore.labs import lab
 from dpcore.labs import sensitivity as plain
 from dpcore.labs import sensitivity_smooth as smooth
 from dpcore.labs import sensitivity_weighted as weighted
-from dpcore.labs.sensitivity_pairs import gaussian_delta, laplace_delta, laplace_pair
 from dpcore.language import parse
+from dpcore.planner.sensitivity.noise import laplace_worst_delta
+from dpcore.planner.sensitivity.pairs import gaussian_delta, laplace_delta, laplace_pair
 from dpcore.words import outward
 
 ELEVEN = (0.05, 0.1, 0.2, 0.3, 0.35, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9)
@@ -129,7 +130,7 @@ def _kept(x: tuple[float, ...], divisor: int = 2) -> float:
         (lambda: plain.local("identity", (0.1, 0.2, 0.3), 0, 1, "remove"), "no removal"),
         (lambda: plain.largest("mean", 0, 0, 1), r"n must be an integer in \[1, inf\), got 0"),
         (lambda: smooth.smooth_median((0.1,), 0, 1, -1.0), r"beta must be a number in \[0, inf\), got -1"),
-        (lambda: smooth.laplace_worst_delta(1.0, 0.6), "beta must be at most epsilon / 2 = 0.5, got 0.6"),
+        (lambda: laplace_worst_delta(1.0, 0.6), "beta must be at most epsilon / 2 = 0.5, got 0.6"),
         (lambda: laplace_pair(0.0, 1.0, 0.0, "x"), "scale must be"),
         (lambda: smooth.mechanism_beta("uniform", 1.0, 0.1), "mechanism must be one of Laplace, Cauchy, Gaussian"),
     ],
@@ -269,7 +270,7 @@ def test_laplace_by_smooth_sensitivity(e: float, failure: float, printed: float,
     beta = smooth.laplace_beta(e, failure)
     assert smooth.printed_laplace_delta(e, failure) == pytest.approx(printed, rel=1e-4)
     assert failure / 2 * math.exp(e / 2) == pytest.approx(tighter, rel=1e-4)
-    worst = smooth.laplace_worst_delta(e, beta)
+    worst = laplace_worst_delta(e, beta)
     assert worst == pytest.approx(exact, rel=2e-4)  # all printed digits
     assert worst <= failure / 2  # widen first, move after
     ratio = math.exp(beta)

@@ -9,8 +9,8 @@ import pytest
 
 from dpcore.core.errors import DomainError
 from dpcore.labs import sensitivity_weighted as weighted
-from dpcore.labs.sensitivity_pairs import laplace_delta
 from dpcore.language import parse
+from dpcore.planner.sensitivity.pairs import laplace_delta
 
 
 @pytest.mark.parametrize(

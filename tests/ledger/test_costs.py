@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore import parse
@@ -103,6 +104,26 @@ def test_rows_of_groups() -> None:
     pure = Ledger.of(("a", "dp(1)", 1, "", "", "g"), ("b", "dp(3)", 1, "", "", "g"), ("c", "dp(2)"))
     assert costs(pure, 0.0)["cost"].tolist() == pytest.approx([0.0, 2.0, 2.0])
     assert costs(pure, 0.0, by="basic")["cost"].tolist() == pytest.approx([0.0, 2.0, 2.0])
+
+
+def test_a_whole_group_costs_what_leaving_all_of_it_out_saves() -> None:
+    parts = [(f"part {place}", "laplace(0.5)", 1, "", "", "parts") for place in range(5)]
+    ledger = Ledger.of(*parts, ("mean", "laplace(0.5)"))
+    assert costs(ledger, DELTA)["cost"].tolist()[:5] == [0.0] * 5  # one part less saves nothing
+    for by in ("exact", "basic"):
+        found = costs(ledger, DELTA, by=by, whole_groups=True)
+        assert found["row"].tolist() == ["1–5", 6]
+        assert found["label"].tolist() == ["group parts", "mean"]
+        assert found["count"].tolist() == [5, 1]
+        assert found["cost"].tolist() == pytest.approx([0.5, 0.5], abs=1e-4)
+    whole, rest = total(ledger, DELTA), total(Ledger.of(("mean", "laplace(0.5)")), DELTA)
+    assert costs(ledger, DELTA, whole_groups=True)["cost"][0] == pytest.approx(whole.upper - rest.upper)
+    alone = Ledger.of(*parts)
+    assert costs(alone, DELTA, whole_groups=True)["cost"].tolist() == pytest.approx([total(alone, DELTA).upper])
+    scattered = Ledger.of(parts[0], ("a", "dp(1)"), parts[1], ("b", "dp(1)"), *parts[2:])
+    assert costs(scattered, DELTA, whole_groups=True)["row"].tolist() == ["1, 3, 5, 6, 7", 2, 4]
+    plain = Ledger.of(("a", "dp(1)"), ("b", "gaussian(3)"))
+    pd.testing.assert_frame_equal(costs(plain, DELTA, whole_groups=True), costs(plain, DELTA))
 
 
 def test_where_no_epsilon_reaches_delta() -> None:

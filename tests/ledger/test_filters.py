@@ -279,3 +279,14 @@ def test_a_budget_of_next_to_nothing_has_its_filters(epsilon: float) -> None:
     """The best order lies so close to 1 that it would round to it."""
     limits = {one.name: one.limit for one in filters(Budget(epsilon, 1e-6))}
     assert 0 <= limits["zcdp"] <= largest_mu(epsilon, 1e-6) ** 2 / 2 * (1 + 1e-9)
+
+
+def test_filters_that_ignore_groups_say_so() -> None:
+    """Five parts of one group spend 0.5 by regions, and 2.5 by the basic filter, which counts every row."""
+    parts = [(f"part {place}", "laplace(0.5)", 1, "", "", "parts") for place in range(5)]
+    budget = Budget(8.0, 1e-6)
+    for ledger, grouped in ((Ledger.of(*parts), True), (Ledger.of(*[part[:3] for part in parts]), False)):
+        answers = may_release(ledger, 0, budget)
+        spent = answers.set_index("filter")["spent"]
+        assert spent["basic"] == pytest.approx(2.5)
+        assert ("count every row in full" in may_words(ledger, 0, answers)) == grouped

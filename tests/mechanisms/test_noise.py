@@ -315,3 +315,32 @@ def test_staircase_total_variation_is_the_mass_within_half_the_sensitivity(epsil
     b, g = math.exp(-epsilon), gamma
     top = 2 * g * (1 - b) + b if g < 0.5 else 1.0
     assert within == pytest.approx((1 - b) * top / (2 * (g + b * (1 - g))), abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "laplace(0.7)",
+        "gaussian(3)",
+        "geometric(0.3)",
+        "geometric(2, 3)",
+        "staircase(1, 0.3)",
+        "uniform(4)",
+        "laplace_sum(2)",
+    ],
+)
+def test_the_mean_absolute_noise_is_that_of_its_draws_and_of_its_moments(text: str) -> None:
+    mechanism = parse(text)
+    assert isinstance(mechanism, Mechanism)
+    law = mechanism.law
+    assert law.absolute_deviation == pytest.approx(law._moment(np.abs), rel=1e-9)
+    drawn = np.abs(law.sample(np.random.default_rng(1), 40_000))
+    assert law.absolute_deviation == pytest.approx(drawn.mean(), rel=0.03)
+    if not law.integer:
+        assert law.scaled(3.0).absolute_deviation == pytest.approx(3 * law.absolute_deviation)
+
+
+def test_the_mean_absolute_noise_of_tiny_rates_is_a_closed_form() -> None:
+    mechanism = parse("geometric(1e-8)")
+    assert isinstance(mechanism, Mechanism)
+    assert mechanism.law.absolute_deviation == pytest.approx(1e8, rel=1e-9)

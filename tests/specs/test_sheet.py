@@ -16,6 +16,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS
 from dpcore.files.csv_writer import frame_text, read_frame
 from dpcore.specs.sheet import LAST
+from dpcore.theorems.composition import headline, ladder
 from tests.specs.test_specs import CASES, ROOT
 
 COMPARED: dict[str, tuple[dict[str, Any], str]] = {
@@ -23,7 +24,7 @@ COMPARED: dict[str, tuple[dict[str, Any], str]] = {
     "deltas": ({"draw": "deltas", "regions": ["dp(0.1)^100", "gdp(1)"]}, "epsilon"),
     "regions": ({"draw": "regions", "regions": ["dp(1)", "gdp(1)"]}, "alpha"),
     "logarithmic": ({"draw": "regions", "regions": ["dp(1)", "gdp(1)"], "log": True}, "alpha"),
-    "composition": ({"draw": "composition", "mechanism": "laplace(0.1)", "k": 50}, "epsilon"),
+    "composition": ({"draw": "composition", "mechanism": "laplace(0.1)", "k": 50}, "alpha"),
     "theorems": ({"draw": "theorems", "mechanism": "dp(0.1)", "k": 100, "delta": 1e-5}, "epsilon"),
 }
 
@@ -106,15 +107,42 @@ def test_copies_are_counted_in_the_expression(text: str, parts: tuple[str, int])
     assert (rows["expression"][0], rows["k"][0]) == parts
 
 
-def test_a_theorem_that_says_nothing_gives_its_reason() -> None:
-    rows = specs.sheet({"draw": "theorems", "mechanism": "dp(0.1)", "k": 10})
-    silent = rows[rows["kind"] == "none"]
-    assert len(silent)
-    assert silent["note"].str.len().min() > 10
-    assert set(silent["delta"]) == {1.0}
-    assert set(silent["epsilon"]) == {math.inf}
+@pytest.mark.parametrize(("draw", "bound"), [("theorems", "upper"), ("composition", "lower")])
+def test_only_what_is_drawn_is_listed_and_the_figure_gives_the_reason_for_the_rest(draw: str, bound: str) -> None:
+    spec = {"draw": draw, "mechanism": "dp(0.1)", "k": 10}
+    made, rows = specs.draw(spec), specs.sheet(spec)
+    own = specs.table(spec)
+    own = made.table if own is None else own
+    assert "Not drawn: Actual mechanism. Nothing but the statement is known" in " ".join(made.notes)
+    for table in (rows, own):
+        assert "none" not in set(table["kind"])
+        assert "Actual mechanism" not in set(table["label" if "label" in table else "title"])
     assert set(rows[rows["label"] == "CLT, approximate"]["kind"]) == {"approximate"}
-    assert set(rows[rows["label"] == "Basic"]["kind"]) == {"upper"}
+    assert set(rows[rows["label"] == "Basic"]["kind"]) == {bound}
+
+
+def test_the_table_of_regions_holds_the_drawn_border() -> None:
+    spec = {"draw": "composition", "mechanism": "dptv(0.1, 0, 0.03)", "k": 100, "theorems": ["exact", "dptv", "basic"]}
+    own, points = specs.table(spec), specs.draw(spec).table
+    assert own is not None
+    assert own.columns.tolist() == ["label", "region", "alpha", "beta", *FACTS]
+    assert own[["label", "alpha", "beta"]].equals(points[["label", "alpha", "beta"]])
+    assert set(own["region"][own["label"] == "DP-TV"]) == {"dptv(0.1, 0, 0.03)^100"}  # as it was typed
+    rows = specs.sheet(spec)
+    for label, text in (("DP-TV", "dptv(0.1, 0, 0.03)^100"), ("Basic", "dp(10)")):
+        part = rows[rows["label"] == label]
+        beta = parse(text).beta(part["alpha"].to_numpy())
+        np.testing.assert_allclose(part["beta"], beta, rtol=1e-9, atol=1e-300)
+        assert (part["beta"] <= part["beta_upper"]).all()
+
+
+def test_one_k_has_one_number() -> None:
+    """The headline, the sentence of the profile and that of the ladder say the same epsilon."""
+    spec = {"mechanism": "dptv(0.1, 0, 0.03)", "k": 100, "delta": 1e-6, "theorems": ["dptv"]}
+    said = headline(ladder("dptv(0.1, 0, 0.03)", 1e-6, ks=[100]), 1e-6)
+    assert "ε ≤ 3.611 (exact)" in said
+    assert "ε is at most 3.611 (exact)" in specs.draw({"draw": "theorems", **spec}).takeaway
+    assert "3.611 for k = 100" in specs.draw({**spec, "draw": "ladder", "k": [10, 100, 1000]}).takeaway
 
 
 def test_names_of_files_tell_figures_apart() -> None:

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
@@ -29,6 +30,43 @@ CASES: dict[str, dict[str, Any]] = {
         "fill": False,
         "lines": [{"start": [0, 0], "end": [1, 1], "label": "equal errors"}, {"alpha": 0.05}],
         "points": [{"alpha": 0.1, "beta": 0.5, "label": "P"}],
+    },
+    "width of an interval": {
+        "draw": "interval_width",
+        "sample": "ages",
+        "column": "age",
+        "lower": 0,
+        "upper": 100,
+        "delta": 1e-6,
+        "against": "epsilon",
+    },
+    "errors of mechanisms": {
+        "draw": "sensitivity_errors",
+        "sample": "staff",
+        "column": "salary",
+        "lower": 20000,
+        "upper": 120000,
+        "statistic": "quantile",
+        "blocks": 20,
+    },
+    "smooth sensitivity": {
+        "draw": "smooth_sensitivity",
+        "sample": "ages",
+        "column": "age",
+        "lower": 0,
+        "upper": 100,
+        "statistic": "trimmed mean",
+        "trim": 0.2,
+    },
+    "simulated intervals": {
+        "draw": "interval_coverage",
+        "sample": "survey",
+        "column": "cheated",
+        "statistic": "proportion",
+        "equals": "yes",
+        "noise": "laplace",
+        "releases": 300,
+        "seed": 3,
     },
     "regions in log": {"draw": "regions", "regions": "gdp(1)", "log": True, "points": [{"alpha": 0, "beta": 1}]},
     "regions with a border": {"draw": "regions", "regions": ["dp(1)", "gdp(1)"], "places": [0, 2], "rows": "border"},
@@ -116,6 +154,21 @@ CASES: dict[str, dict[str, Any]] = {
     "ledger's costs": {"draw": "ledger", "file": LEDGER, "view": "costs"},
     "ledger's region": {"draw": "ledger", "rows": "label,expression,count\na,dp(0.1),9\n", "view": "region"},
     "ledger's filters": {"draw": "ledger", "file": LEDGER, "view": "filters", "row": 2, "epsilon": 8},
+    "plan": {
+        "draw": "plan",
+        "plan": '{"rows":900,"answers":[{"kind":"count","where":"a < 3"},{"kind":"count","where":"a >= 3"}]}',
+    },
+    "plan's errors": {
+        "draw": "plan",
+        "plan": 'rows = 900\n[[answers]]\nkind = "count"\nwhere = "a < 3"\n',
+        "view": "errors",
+    },
+    "plan on a table": {
+        "draw": "plan",
+        "plan": '[[columns]]\nname = "salary"\nlower = 20000\nupper = 120000\n[[answers]]\nkind = "mean"\ncolumn = "salary"\n',
+        "sample": "staff",
+        "view": "errors",
+    },
     "simulated audit": {"draw": "audit", "mechanism": "laplace(2)", "trials": 200, "seed": 1, "claim": "dp(1)"},
     "audit of a file": {
         "draw": "audit",
@@ -154,6 +207,59 @@ CASES: dict[str, dict[str, Any]] = {
     "constraints' pair": {"draw": "constraints", "statements": "0.6, 0.05; 0, 0.2", "view": "pair", "k": 2},
     "peeling": {"draw": "peeling", "region": "dp(0.2)^3 * dp(0.5, 0.01)", "step": 1},
     "containing": {"draw": "containing", "region": "dp(0.6, 0.05) & tv(0.2)", "factors": 1},
+    "disclosure": {
+        "draw": "disclosure",
+        "sample": "survey",
+        "quasi": ["transport", "study_hours"],
+        "sensitive": "cheated",
+        "generalise": "study_hours:10",
+        "suppress": 3,
+    },
+    "disclosure of a file": {"draw": "disclosure", "file": "data/datasets/ages.csv", "quasi": ["age", "household"]},
+    "pram": {"draw": "pram", "sample": "survey", "pram": "cheated", "keep": 0.8, "categories": "no, yes"},
+    "column noise": {"draw": "column_noise", "sample": "ages", "noise": "k-noise age:2.5"},
+    "bins of a column": {"draw": "column_noise", "sample": "ages", "noise": ["k-PRAM age:5"]},
+    "regions of a protected table": {
+        "draw": "protection_region",
+        "sample": "survey",
+        "pram": "cheated",
+        "keep": 0.8,
+        "categories": "no, yes",
+        "noise": ["k-noise study_hours:2", "k-PRAM satisfaction:1@0.5"],
+        "shift": 1.5,
+    },
+    "series": {
+        "draw": "series_attacks",
+        "sample": "sport",
+        "user": "member",
+        "time": "month",
+        "value": "hours",
+        "lower": 0,
+        "upper": 60,
+    },
+    "series with matrices": {
+        "draw": "series_attacks",
+        "matrix": [[0.5, 0.1], [0, 0.5]],
+        "covariance": [[1, 0], [0, 1]],
+        "releases": 4,
+        "noise": 2.0,
+        "prior": "flat",
+    },
+    "noise of a series": {
+        "draw": "series_noise",
+        "matrix": [[0.5]],
+        "covariance": [[1]],
+        "reach": 2.0,
+        "releases": 6,
+        "prior": 2.5,
+    },
+    "regions of a series": {
+        "draw": "series_region",
+        "matrix": [[0.5]],
+        "covariance": [[1]],
+        "releases": 3,
+        "epsilon": 0.5,
+    },
 }
 
 
@@ -167,6 +273,10 @@ def test_the_code_of_a_figure_makes_the_same_figure(case: dict[str, Any], monkey
     exec(compile(specs.code(case), "figure.py", "exec"), made)  # noqa: S102  our own lines
     assert made["figure"].table.equals(figure.table)
     assert made["figure"].spec == figure.spec
+    with alt.data_transformers.enable("dpcore", tables={}):  # Altair itself writes the same layers
+        layers = [layer.to_dict(validate=False, context={"top_level": False}) for layer in figure.chart.layer]
+    if all(part.params is alt.Undefined for part in (figure.chart, *figure.chart.layer)):  # Altair moves parameters up
+        assert figure.outline[0]["layer"] == layers
 
 
 @pytest.mark.parametrize("name", ["regions", "live"])

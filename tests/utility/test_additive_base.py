@@ -214,7 +214,7 @@ class TestInverse:
         assert found.value == 100  # 2 w^2 / (n eps)^2 with w = 100
         assert (
             found.words
-            == "Mean squared error at most 2 (mean with Laplace noise): n from 100 is needed (exact closed form)."
+            == "Mean squared error at most 2 (mean with Laplace noise): n from 100 is needed (exact, closed form)."
         )
 
     @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_sentences_round_outward() -> None:
     count = pair("count_laplace", epsilon=0.5)
     assert count.sentence(DATA) == (
         "At ε = 0.5 a count is off by at most 6 records in 95 of 100 releases, and by at most 2 records on average "
-        "(exact law of the noise, rounded up)."
+        "(exact, rounded up)."
     )
     assert "none of the 10 counts is off by more than 33.1 records" in pair("queries_gaussian").sentence(DATA)
     assert "no bin of the histogram is off by more than 21.2 records in 95 of 100" in pair(

@@ -45,7 +45,7 @@ def test_the_mean_squared_error_is_squared_bias_and_variance() -> None:
     assert mse.value > 13
     assert float(query.answer(data)[0]) == pytest.approx(WAITING.mean(), rel=1e-15)
     said = query.sentence(data)
-    assert "within 3.75 of the mean of the data in 95 of 100 releases (exact law of bias and noise, rounded up)" in said
+    assert "within 3.75 of the mean of the data in 95 of 100 releases (exact, bias included, rounded up)" in said
     assert "turn the true answer 10.1399 into 6.42222: 389 of 1 000 values are moved to the nearer bound" in said
 
 

@@ -54,8 +54,11 @@ def test_text_and_missing_cells_are_counted_by_kind() -> None:
     assert found.dataset.values.tolist() == [51.0, 62.0]
     assert found.dropped == {"no number": 2, "empty": 1, "marked as missing": 3, "not finite": 2}
     assert found.rows == 10
-    assert "8 values dropped: 2 no number (the first: 'about forty'), 1 empty, 3 marked as missing" in said(found)
-    assert "2 not finite (the first: 'inf')" in said(found)
+    assert (
+        "8 values dropped: 2 no number (the first: 'about forty' in row 2), 1 empty (the first: row 3), 3 marked as missing"
+        in said(found)
+    )
+    assert "2 not finite (the first: 'inf' in row 7)" in said(found)
 
 
 def test_values_outside_the_bounds_are_clipped_or_dropped_and_counted() -> None:
@@ -99,7 +102,9 @@ def test_a_quoted_thousand_is_not_guessed() -> None:
 def test_the_wrong_delimiter_chosen_by_hand_is_said() -> None:
     opened = open_csv(b"age,name\n51,Ada\n", delimiter=";")
     assert opened.columns == ("age,name",)
-    with pytest.raises(DomainError, match=r"gives no number: of its 1 row, 1 no number \(the first: '51,Ada'\)"):
+    with pytest.raises(
+        DomainError, match=r"gives no number: of its 1 row, 1 no number \(the first: '51,Ada' in row 1\)"
+    ):
         read_numbers(opened, "age,name", 0, 100)
     with pytest.raises(DomainError, match="delimiter must be one of"):
         open_csv(b"a,b\n", delimiter="x")
@@ -164,7 +169,10 @@ def test_answers_are_coded_in_the_order_declared() -> None:
     assert found.dataset.categories == ("no", "yes")
     assert found.dataset.values.tolist() == [1, 0, 1, 0]
     assert found.dropped == {"empty": 1}
-    assert said(found) == "4 answers read from 5 rows of column 'cheated'. 1 value dropped: 1 empty. Declared: no, yes."
+    assert (
+        said(found)
+        == "4 answers read from 5 rows of column 'cheated'. 1 value dropped: 1 empty (the first: row 3). Declared: no, yes."
+    )
     grades = read_labels(opened, "grade", "10, 9")
     assert grades.dataset.categories == ("10", "9", "other")
     assert grades.dataset.values.tolist() == [0, 1, 2, 0]
@@ -183,7 +191,7 @@ def test_the_bins_depend_on_the_declaration_alone() -> None:
     left_out = read_labels(with_them, "department", "Sales,HR,IT", "drop")
     assert left_out.dataset.categories == ("Sales", "HR", "IT")
     assert left_out.dropped == {"not in the list": 1, "marked as missing": 1}
-    assert "1 not in the list (the first: 'CEO')" in said(left_out)
+    assert "1 not in the list (the first: 'CEO' in row 4)" in said(left_out)
     assert left_out.rows == left_out.dataset.n + sum(left_out.dropped.values())
 
 
@@ -372,7 +380,7 @@ def test_the_script_makes_the_files_again() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     made = module.datasets()
-    assert set(made) == {"ages.csv", "survey.csv"}
+    assert set(made) == {"ages.csv", "sport.csv", "staff.csv", "survey.csv"}
     for name, content in made.items():
         assert (DATASETS / name).read_bytes() == content
 
@@ -382,14 +390,14 @@ def test_the_samples_are_what_they_say() -> None:
     for name, about in samples().items():
         data = sample(name)
         assert about.provenance
-        assert data.n == (2000 if name.startswith("ages") else 1500)
+        assert data.n == {"ages": 2000, "survey": 1500, "staff": 1200, "sport": 960}[name.split(".")[0]]
         if about.kind == "numbers":
             assert (data.low, data.high) == (about.low, about.high)
-            assert data.values.min() >= about.low  # nothing had to be clipped
+            assert data.moved == (13 if name == "staff.salary" else 0)  # a few earn more than the scale's end
             raw = [
                 float(row[about.column]) for row in csv.DictReader(about.file.read_text(encoding="utf-8").splitlines())
             ]
-            assert data.values.tolist() == raw
+            assert data.raw_column.tolist() == raw
     assert sample("survey.cheated").categories == ("no", "yes")
     assert sample("survey.cheated").values.sum() == 327
     assert len(sample("survey.transport").categories) == 5

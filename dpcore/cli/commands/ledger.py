@@ -32,7 +32,9 @@ def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.epilog = EPILOG
     columns = "CSV with label,expression,count[,date,note,group,group_limit], or JSON; - reads standard input"
-    parser.add_argument("file", metavar="FILE", help=columns)
+    parser.add_argument("file", metavar="FILE", nargs="?", help=columns)
+    words = "instead of FILE: a JSON file of another library, an Opacus history or state, or a dp-accounting event"
+    parser.add_argument("--from", dest="source", metavar="JSON", help=words)
     parser.add_list("--delta", DEFAULT_DELTA, "values of delta for the whole ledger")
     parser.add_argument(
         "--relation", choices=("substitution", "add/remove"), help="the neighbouring relation under which all rows hold"
@@ -55,25 +57,9 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
-    from dataclasses import replace  # noqa: PLC0415  # with the imports below
+    from dpcore.ledger import answers  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
-    from dpcore.files.sheet import MOST_BYTES  # noqa: PLC0415  # as above
-    from dpcore.ledger import answers, read_ledger  # noqa: PLC0415  # pandas is slow to import and not needed for --help
-    from dpcore.words import grouped  # noqa: PLC0415  # as above
-
-    if arguments.file == "-":
-        data = sys.stdin.buffer.read(MOST_BYTES + 1)
-    else:
-        path = Path(arguments.file)
-        if path.stat().st_size > MOST_BYTES:
-            msg = f"The file has {grouped(path.stat().st_size)} bytes; at most {grouped(MOST_BYTES)} are read."
-            raise DomainError(msg)
-        data = path.read_bytes()
-    reading = read_ledger(data)
-    for words in reading.messages:
-        warnings.warn(words, UserWarning, stacklevel=2)
-    _problems(reading.problems, skip=arguments.skip)
-    ledger = replace(reading.ledger, relation=arguments.relation or reading.relation)
+    ledger = _ledger(arguments)
     if not ledger.rows:
         msg = "The ledger has no row: there is nothing to add up."
         raise DomainError(msg)
@@ -84,6 +70,41 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     if arguments.more is None:
         return answers(ledger, deltas)
     return _more(ledger, arguments, deltas)
+
+
+def _ledger(arguments: argparse.Namespace) -> Ledger:
+    """Read the ledger, or the accounts of another library."""
+    from dataclasses import replace  # noqa: PLC0415  # as above
+
+    from dpcore.ledger import read_ledger  # noqa: PLC0415  # as above
+    from dpcore.training.interop import read_accounts  # noqa: PLC0415  # as above
+
+    if (arguments.file is None) == (arguments.source is None):
+        msg = "Give one file: a ledger, or the account of another library with --from."
+        raise DomainError(msg)
+    data = _bytes(arguments.file or arguments.source)
+    if arguments.source is not None:
+        ledger = read_accounts(data.decode("utf-8-sig", errors="replace"))
+        return replace(ledger, relation=arguments.relation or ledger.relation)
+    reading = read_ledger(data)
+    for words in reading.messages:
+        warnings.warn(words, UserWarning, stacklevel=2)
+    _problems(reading.problems, skip=arguments.skip)
+    return replace(reading.ledger, relation=arguments.relation or reading.relation)
+
+
+def _bytes(name: str) -> bytes:
+    """Read a file or standard input, within bounds."""
+    from dpcore.files.sheet import MOST_BYTES  # noqa: PLC0415  # as above
+    from dpcore.words import grouped  # noqa: PLC0415  # as above
+
+    if name == "-":
+        return sys.stdin.buffer.read(MOST_BYTES + 1)
+    path = Path(name)
+    if path.stat().st_size > MOST_BYTES:
+        msg = f"The file has {grouped(path.stat().st_size)} bytes; at most {grouped(MOST_BYTES)} are read."
+        raise DomainError(msg)
+    return path.read_bytes()
 
 
 def _problems(problems: tuple[str, ...], *, skip: bool) -> None:

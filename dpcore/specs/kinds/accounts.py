@@ -76,7 +76,9 @@ class LedgerDrawer(Drawer):
         return draws("dpcore.charts.ledger:budget_figure", rows, spending)
 
     def _costs(self) -> Any:
-        return draws("dpcore.charts.ledger:cost_figure", call("dpcore.ledger:costs", self.ledger, self.delta))
+        return draws(
+            "dpcore.charts.ledger:cost_figure", call("dpcore.ledger:costs", self.ledger, self.delta, whole_groups=True)
+        )
 
     def _region(self) -> Any:
         budget = call("dpcore:dp", self.epsilon, self.delta)

@@ -33,10 +33,6 @@ class CopiesDrawer(Drawer):
         some = call("dpcore.specs.helpers:only", ways, list(self.theorems)) if self.theorems else ways
         return Variable("results", some)
 
-    def grid(self) -> Any:
-        """Return the deltas of all theorems at the same epsilons."""
-        return call("dpcore.charts.grids:theorem_grid", self.ways, epsilon_max=getattr(self, "epsilon_max", None))
-
     def target(self) -> tuple[str, float]:
         """Return the delta of the total."""
         return "delta", 1e-6 if self.delta is None else self.delta
@@ -59,8 +55,12 @@ class CompositionDrawer(CopiesDrawer):
         return draws("dpcore.charts:composition_figure", self.ways, **self.options("axes", "log", filled="fill"))
 
     def table(self) -> Any:
-        """Return the statements of each theorem."""
-        return call("dpcore.theorems.composition:statements", self.ways)
+        """Return the border by each theorem, as it is drawn."""
+        return call("dpcore.charts.compositions:composition_border", self.ways)
+
+    def grid(self) -> Any:
+        """Return the false negatives by all theorems at the same false positives."""
+        return call("dpcore.charts.grids:theorem_betas", self.ways, **self.options("log"))
 
 
 @enter
@@ -77,7 +77,12 @@ class TheoremsDrawer(CopiesDrawer):
         """Return the profiles with the table of statements."""
         ways = self.ways
         figure = draws("dpcore.charts:composition_profile", ways, delta=self.delta, epsilon_max=self.epsilon_max)
-        return call("dataclasses:replace", figure, table=call("dpcore.theorems.composition:statements", ways))
+        rows = call("dpcore.theorems.composition:statements", ways, silent=False)
+        return call("dataclasses:replace", figure, table=rows)
+
+    def grid(self) -> Any:
+        """Return the deltas by all theorems at the same epsilons."""
+        return call("dpcore.charts.grids:theorem_deltas", self.ways, epsilon_max=self.epsilon_max)
 
 
 @enter
@@ -98,10 +103,6 @@ class TheoremRatioDrawer(CopiesDrawer):
         """Return the figure of the ratios."""
         options = self.options("of", "by", "over")
         return draws("dpcore.charts.ratio_figures:theorem_ratio_figure", self.ways, **options)
-
-    def grid(self) -> Any:
-        """Return None: the ratios are on one grid already."""
-        return None
 
 
 @enter

@@ -30,7 +30,7 @@ _TINIEST = 1e-300  # a smaller delta has lost digits to underflow
 _POINTS = 21  # of a smooth curve
 
 
-def statements(regions: Iterable[TheoremRegion], longest: int = LONGEST) -> pd.DataFrame:
+def statements(regions: Iterable[TheoremRegion], longest: int = LONGEST, *, silent: bool = True) -> pd.DataFrame:
     """Tabulate the (epsilon, delta) statements of every theorem.
 
     Parameters
@@ -39,6 +39,8 @@ def statements(regions: Iterable[TheoremRegion], longest: int = LONGEST) -> pd.D
         What `theorem_regions` returns.
     longest : int, default LONGEST
         A polygon with more corners is thinned evenly to about this many rows; each kept row stays what it is.
+    silent : bool, default True
+        Whether to list the theorems that do not apply.
 
     Returns
     -------
@@ -48,6 +50,7 @@ def statements(regions: Iterable[TheoremRegion], longest: int = LONGEST) -> pd.D
         kind is ``none`` and its note says why.
     """
     parts = [_rows(theorem, longest) for theorem in regions]
+    parts = [part for part in parts if silent or "none" not in part.kind]
     sizes = [part.epsilon.size for part in parts]
     texts = (("theorem", "title", "note", "neighbours"), zip(*(part.texts for part in parts), strict=True))
     columns = {name: np.repeat(np.array(values, dtype=object), sizes) for name, values in zip(*texts, strict=True)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from dpcore.core.domains import SHARE
 from dpcore.core.rounding import up
-from dpcore.curves.gaussian_range import best_gaussian
+from dpcore.curves.gaussian_range import ALPHA, BestGaussian, best_gaussian
 from dpcore.curves.tangents import pure_mu, smallest_mu
 from dpcore.regions import gate
 from dpcore.regions.algebra import Assume, Composite, Intersection, factors
@@ -56,28 +57,49 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
 
 RANGE_FORMULA = (
     r"\mu=\sup_{\alpha_0\le\alpha\le1/2}\Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha),\quad"
-    r"\mathrm{regret}=\max_{\alpha_0\le\alpha\le1/2} f-G_\mu,\quad"
-    r"\mathrm{divergence}=\min\{\kappa: f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)\}"
+    r"\mathrm{regret}=\min\{\kappa: f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)\},\quad"
+    r"\mathrm{gap}=\max_{\alpha_0\le\alpha\le1/2} f-G_\mu"
 )
 
 
+def gaussian_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
+    """Return the smallest mu whose Gaussian curve lies below the region's on [alpha, 1/2], and what that curve loses.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    alpha : float, default 1e-12
+        The smallest false-positive rate considered, in (0, 1/2].
+
+    Returns
+    -------
+    BestGaussian or None
+        Brackets of mu, regret and gap; None if no finite mu holds on the range.
+
+    Examples
+    --------
+    >>> fit = gaussian_fit(DP(1.0))
+    >>> round(fit.mu[1], 4), round(fit.regret[1], 4)
+    (1.232, 0.0575)
+    """
+    with gate.curve_of(region) as curve:
+        return best_gaussian(curve, SHARE.but(name="alpha", high=0.5).check(alpha))
+
+
 def _mu_rows(region: TradeOff, options: Options) -> list[Values]:
-    """Return mu for all rates if it is known; if the loss is unbounded, also the best mu for rates above `alpha`."""
+    """Return mu for all rates if it is known, and the best mu for rates above `alpha` with its regret."""
     smallest = gaussian_mu(region)
     rows: list[Values] = [] if smallest is None else [({"mu": smallest[0]}, "exact" if smallest[1] else "upper")]
-    if smallest is not None and math.isfinite(smallest[0]) and (smallest[1] or math.isfinite(largest_loss(region)[0])):
-        return rows
-    with gate.curve_of(region) as curve:
-        best = best_gaussian(curve, options.alpha)
+    if region.curve.gaussian_mu is not None:
+        return rows  # the curve is Gaussian: nothing is lost
+    best = gaussian_fit(region, options.alpha)
     if best is not None:
+        sides = {"mu": best.mu, "regret": best.regret, "gap": best.gap}
         values = {
-            "mu": best.mu[1],
-            "mu_lower": best.mu[0],
-            "regret": best.regret[1],
-            "regret_lower": best.regret[0],
+            name: value for key, (low, high) in sides.items() for name, value in ((key, high), (f"{key}_lower", low))
         }
-        values |= {"divergence": best.divergence[1], "divergence_lower": best.divergence[0], "alpha": best.alpha}
-        rows.append((values, "upper"))
+        rows.append((values | {"alpha": best.alpha}, "upper"))
     if not rows:
         raise no_conversion(region, "gdp")
     return rows
@@ -111,7 +133,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
         "gdp",
         r"\mu=\sup_\alpha\ \Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha)",
         "exact",
-        "Exact at the corners of a polygon. Without a bound of the loss: for alpha from 1e-12 to 1/2, in a bracket.",
+        "Exact at the corners of a polygon. With its regret: for alpha from 1e-12 to 1/2, in a bracket.",
         "Dong, Roth, Su 2022, Definition 2.6",
         anything,
         _mu_rows,

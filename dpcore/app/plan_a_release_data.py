@@ -1,0 +1,189 @@
+"""The table of the planner's page: a shipped one, or the visitor's own CSV, which stays in the visitor's session."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.app import page, uploads, work
+from dpcore.app.figure import plain
+from dpcore.app.plan_a_release import DEFAULTS, FILE, UPLOAD
+from dpcore.app.plan_a_release_lists import column_cells, columns_text
+from dpcore.app.your_data_table import OpenTable
+from dpcore.core.errors import DpcoreError
+from dpcore.files.sheet import DELIMITERS, open_csv
+from dpcore.planner import PublicColumn, read_table
+from dpcore.planner.release.suggestions import NUMBERS, TEXT, ColumnSuggestion, TableSuggestion, suggest
+from dpcore.planner.release.table import MOST_ROWS, used_columns
+from dpcore.utility.samples import sample_rows, sample_sheet, sample_tables, samples
+from dpcore.words import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from streamlit.delta_generator import DeltaGenerator
+
+    from dpcore.planner import PlanTable
+
+_FORMER = "_plan_former_table"  # which table was open when the page was last shown
+_STORE = "_plan_store"
+_ROUND = "_plan_round"  # a new uploader for every time that a shipped table is chosen: it lets go of the file
+
+
+def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None]:
+    """Show which table is open; return it with what it suggests, None, with the reason `below`, if there is none."""
+    options = list(dict.fromkeys((DEFAULTS["plan_table"], *sample_tables(), UPLOAD)))
+    linked = st.query_params.get("plan_table", options[0])  # a link is known here before its menu is shown
+    now = str(st.session_state.get("plan_table", linked))
+    with st.popover(f"Table: {now if now in options else options[0]}", icon=":material/table:"):
+        chosen = st.selectbox(
+            "Table",
+            options,
+            key="plan_table",
+            bind="query-params",
+            on_change=_other_table,
+            help="Invented tables that come with the app, or your own, which stays in your session.",
+        )
+        file = uploads.choose(_uploader(), rows=f" and {grouped(MOST_ROWS)} rows", on_change=_opened)
+        st.session_state[_FORMER] = chosen
+        if chosen != UPLOAD:
+            if file is not None:  # Reset, Undo or an example has chosen another table
+                _let_go()
+            name = str(chosen)
+            SHIPPED.cache = work.cache().cache  # results about tables that everybody has are shared by all visitors
+            return OpenTable(sample_sheet(name), {"sample": name}, SHIPPED, name=name), _declared(name)
+        if file is None:
+            below.info(
+                "Open the file again: a link carries the plan and never the data. Until then, errors follow from public "
+                "numbers alone.",
+                icon=":material/upload_file:",
+            )
+            return None, None
+        store, content = uploads.store_of(_uploader(), file, TableStore), file.getvalue()
+        marks = {"": "found by itself", **DELIMITERS}
+        mark = st.selectbox("Fields are separated by", list(marks), key="plan_mark", format_func=marks.__getitem__)
+        try:
+            with work.progress("Looking through the file", store=store):
+                work.expect(_work(content))
+                sheet = open_csv(content, delimiter=mark or None)
+                suggestion = store.get(("suggestion", work.name_of(content), mark), lambda: suggest(sheet))
+        except DpcoreError as error:
+            below.error(plain(str(error)), icon=":material/error:")
+            return None, None
+        for words in (f"{grouped(suggestion.rows)} rows.", *sheet.notes):
+            st.caption(plain(words))
+    fields = {"file": FILE, "delimiter": mark or None}
+    return OpenTable(sheet, fields, store, {FILE: content}, identity=str(file.file_id)), suggestion
+
+
+def own_store() -> work.ResultCache:
+    """Return the session's cache for a plan whose file is not open: it is the visitor's own, too."""
+    if _STORE not in st.session_state:
+        st.session_state[_STORE] = work.ResultCache(uploads.MOST_OWN)
+    own: work.ResultCache = st.session_state[_STORE]
+    return own
+
+
+def _work(content: bytes) -> float:
+    """Return about how many operations it takes to read a file: long ones are read where they can be stopped."""
+    return 10.0 * len(content)
+
+
+def _uploader() -> str:
+    """Return the prefix of the uploader's keys."""
+    number = int(st.session_state.get(_ROUND, 0))
+    return f"plan{number}" if number else "plan"
+
+
+def _declared(name: str) -> TableSuggestion:
+    """Return what is public about a shipped table."""
+    columns = tuple(
+        ColumnSuggestion(one.column, TEXT, categories=one.categories)
+        if one.categories
+        else ColumnSuggestion(one.column, NUMBERS, one.low, one.high)
+        for one in samples().values()
+        if one.name.startswith(f"{name}.")
+    )
+    return TableSuggestion(sample_rows(name), columns)
+
+
+def _other_table() -> None:
+    """Begin a plan for another table; the file of the old one is let go."""
+    chosen = str(st.session_state["plan_table"])
+    if chosen != UPLOAD:
+        _let_go()
+    _begin(chosen)
+
+
+def _let_go() -> None:
+    """Let go of a file: what was read of it, and the file itself, for which the next uploader has no room."""
+    uploads.forget(_uploader())
+    st.session_state[_ROUND] = int(st.session_state.get(_ROUND, 0)) + 1
+
+
+def _opened() -> None:
+    """Take a file: a plan for such a file stays, one for a shipped table ends."""
+    if st.session_state.get(f"{_uploader()}_file") is not None and st.session_state.get("plan_table") != UPLOAD:
+        _begin(UPLOAD)
+
+
+def _begin(table: str) -> None:
+    """Empty the plan, with the public facts of a shipped table; one Undo brings back the old one with its table."""
+    columns = [] if table == UPLOAD else [column_cells(public(one)) for one in _declared(table).columns]
+    fresh = {
+        "plan_table": table,
+        "plan_answers": "",
+        "plan_columns": columns_text(columns),
+        "plan_person": "",
+        "plan_records": "1",
+        "plan_rows": "" if table == UPLOAD else str(sample_rows(table)),
+    }
+    page.keep({**{key: st.session_state.get(key) for key in fresh}, "plan_table": st.session_state.get(_FORMER)})
+    st.session_state.update(fresh)
+
+
+def public(one: ColumnSuggestion, *, from_data: bool = False) -> PublicColumn:
+    """Return a suggestion as public facts."""
+    if one.kind == TEXT:
+        return PublicColumn(one.name, categories=one.categories, from_data=from_data)
+    return PublicColumn(one.name, one.lower, one.upper, from_data=from_data)
+
+
+# ---- what is read of a table -----------------------------------------------------------------------------------
+
+
+class TableStore(work.ResultCache):
+    """Results about tables, and the columns of the tables themselves, which are too large for a cache of results.
+
+    The columns depend on the answers of a plan but not on its budget: they are read once, and let go with the file.
+
+    Parameters
+    ----------
+    most : int
+        Maximum size of the results in bytes.
+    tables : int, default 1
+        How many readings of a table are held, the latest ones.
+    """
+
+    def __init__(self, most: int, tables: int = 1) -> None:
+        super().__init__(most)
+        self.tables = tables
+        self.held: OrderedDict[Hashable, PlanTable] = OrderedDict()
+
+    def aside(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any] | None:
+        """Hold the columns that a plan uses."""
+        if function is not read_table:
+            return None
+        sheet, plan = args
+        columns = tuple(map(tuple, used_columns(plan)))
+        purpose = (work.name_of(sheet), columns, plan.records, plan.person_column)
+        if purpose not in self.held:
+            self.held[purpose] = function(*args)
+            while len(self.held) > self.tables:
+                self.held.popitem(last=False)
+        return (self.held[purpose],)
+
+
+SHIPPED = TableStore(uploads.MOST_OWN, tables=4)  # what all visitors share about the tables that come with the app

@@ -1,0 +1,213 @@
+"""The parts of the page Private training: each shows widgets or results."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.app import figure, inputs, page, work
+from dpcore.app import private_training as model
+from dpcore.app.export import csv_of
+from dpcore.app.figure import plain
+from dpcore.core.domains import LOSS, SHARE
+from dpcore.core.errors import DpcoreError
+from dpcore.language.numbers import read_fraction
+from dpcore.training import SAFE, TIGHT
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from dpcore.app.private_training import RunQuery
+    from dpcore.training import TrainingTarget
+
+_HELP = {
+    "examples": "How many records the training data has.",
+    "batch": "How many records a step uses, on average.",
+    "epochs": "How often a record is used, on average; N/B steps are one epoch.",
+    "rate": "Probability that a step uses a record, such as 256/60000.",
+    "steps": "Epochs × records / batch, such as 60*60000/256; a part of a step counts as a step.",
+    "sigma": "Noise multiplier: standard deviation of the noise over the clipping norm.",
+}
+_SAMPLER_HELP = (
+    "Poisson: each step takes each record independently with probability q. Full batch: each step uses all records. Shuffled: batches "
+    "are cut from a shuffled list, as most data loaders do."
+)
+
+
+def ask() -> RunQuery | None:
+    """Show the fields with their sliders; return what they ask, or None with the reason shown under its field."""
+    sampler = _choice("How does a step choose its records?", tuple(model.SAMPLERS), "train_sampler", _SAMPLER_HELP)
+    by = _choice("You know", (model.RECORDS, model.RATE), "train_by")
+    names: tuple[str, ...] = ("examples", "batch", "epochs") if by == model.RECORDS else ("rate", "steps")
+    if sampler == model.FULL:
+        names = tuple(name for name in names if name not in {"examples", "batch", "rate"})
+    values: dict[str, Any] = {name: _field(name) for name in (*names, "sigma")}
+    below = st.container()
+    delta = inputs.number_field("At δ", "train_delta", model.DEFAULTS["train_delta"], SHARE, trouble=below)
+    if delta is None or any(value is None for value in values.values()):
+        return None
+    sigma = float(values.pop("sigma"))
+    query = model.RunQuery(sampler, delta, sigma, **values)
+    try:
+        _ = query.run
+    except DpcoreError as error:
+        below.error(plain(str(error)), icon=":material/error:")
+        return None
+    if query.run.origin:
+        below.caption(plain(f"{query.run.origin}."))
+    return query
+
+
+def _choice(label: str, options: tuple[str, ...], key: str, help_text: str = "") -> str:
+    picked = st.segmented_control(
+        label,
+        options,
+        default=model.DEFAULTS[key],
+        required=True,
+        key=key,
+        bind="query-params",
+        help=help_text or None,
+    )
+    return picked or str(model.DEFAULTS[key])
+
+
+def _field(name: str) -> Fraction | None:
+    """Show one number with its slider; None if it is wrong. The exact fraction that was typed counts."""
+    label, parameter = model.FIELDS[name]
+    key = f"train_{name}"
+    value = inputs.slider_field(
+        label,
+        key,
+        model.DEFAULTS[key],
+        model.VALUES[name],
+        parameter,
+        name={"steps": "Number of steps T"}.get(name, ""),
+        help_text=_HELP[name],
+        round_up=name == "steps",
+    )
+    typed = str(st.session_state.get(key, model.DEFAULTS[key])).strip()
+    return None if value is None else read_fraction(parameter, typed, label)
+
+
+def view() -> str:
+    """Show which picture to draw."""
+    return _choice("Picture", (model.GROWTH, model.ATTACKS), "train_view")
+
+
+def say_mu(query: RunQuery) -> None:
+    """Say mu and its regret."""
+    try:
+        with work.progress("Fitting"):
+            st.markdown(plain(model.summary_of(query).mu_words()))
+    except DpcoreError as error:
+        figure.trouble(error, "training_mu")
+
+
+def show_claim(query: RunQuery) -> None:
+    """Ask what somebody claims and say whether it is so."""
+    st.header("They told me ε = …: is it so?")
+    below = st.container()
+    claimed = inputs.number_field(
+        "Claimed ε",
+        "train_claim",
+        model.DEFAULTS["train_claim"],
+        LOSS,
+        trouble=below,
+        optional=True,
+        help_text="An ε that a paper, a library or a colleague states for this run at the δ above; may be empty.",
+    )
+    if claimed is None or math.isnan(claimed):  # nothing is claimed
+        return
+    try:
+        with work.progress("Judging"):
+            judgement = model.judged(query, claimed)
+            words = plain(judgement.words())
+    except DpcoreError as error:
+        figure.trouble(error, "training_claim", below)
+        return
+    if judgement.verdict in {SAFE, TIGHT}:
+        st.success(words, icon=":material/check_circle:")
+    else:
+        st.info(words, icon=":material/flag:")
+
+
+def show_libraries(query: RunQuery) -> None:
+    """List what libraries print for the same numbers."""
+    st.header("What libraries print for the same numbers")
+    try:
+        with work.progress("Computing the libraries' numbers"):
+            rows = model.libraries(query)
+    except DpcoreError as error:
+        figure.trouble(error, "training_libraries")
+        return
+    st.dataframe(rows, hide_index=True, width="stretch", key="train_libraries")
+    st.caption(
+        "Computed here by the methods and settings that the libraries document (Opacus 1.6, dp-accounting 0.6), not by the libraries. A "
+        "number below the truth promises too much."
+    )
+    st.download_button(
+        "ε by every method as CSV",
+        data=lambda: csv_of(model.numbers(query)),
+        file_name="training.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="train_numbers_csv",
+        icon=":material/download:",
+    )
+
+
+def show_target(query: RunQuery) -> None:
+    """Ask for a target epsilon and say which noise, number of steps, batch or number of records meets it."""
+    st.header("For a target ε")
+    sought, goal = st.columns([3, 2], vertical_alignment="bottom")
+    below = st.container()
+    known = [
+        name for name, unknown in model.UNKNOWNS.items() if unknown in {"sigma", "steps"} or query.examples is not None
+    ]
+    with sought:
+        unknown = _choice("Find the", tuple(known), "train_unknown")
+    with goal:
+        epsilon = inputs.number_field("Target ε", "train_target", model.DEFAULTS["train_target"], LOSS, trouble=below)
+    if epsilon is None:
+        return
+    try:
+        with work.progress("Solving"):
+            target = model.target_of(query, unknown if unknown in known else known[0], epsilon)
+    except DpcoreError as error:
+        figure.trouble(error, "training_target", below)
+        return
+    st.success(plain(target.words), icon=":material/target:")
+    st.button("Use it", on_click=page.apply, args=(_fields_of(target),), icon=":material/input:", key="train_use")
+
+
+def _fields_of(target: TrainingTarget) -> dict[str, Any]:
+    """Return the fields that show a run that meets a target."""
+    if target.unknown == "steps":
+        return {"train_by": model.RATE, "train_rate": repr(target.run.rate), "train_steps": str(target.run.steps)}
+    text = repr(target.value) if target.unknown == "sigma" else str(int(target.value))
+    return {f"train_{target.unknown}": text}
+
+
+def show_statement(query: RunQuery) -> None:
+    """Show the statement to paste."""
+    st.header("Statement for a paper or model card")
+    try:
+        with work.progress("Writing"):
+            text = model.summary_of(query).statement()
+    except DpcoreError as error:
+        figure.trouble(error, "training_statement")
+        return
+    st.code(text, language=None, wrap_lines=True)
+
+
+def show_rates(query: RunQuery) -> None:
+    """List what an attacker finds at low false-positive rates."""
+    try:
+        with work.progress("Attacking"):
+            rows = model.rate_table(query)
+    except DpcoreError as error:
+        figure.trouble(error, "training_attacking")
+        return
+    st.dataframe(rows, hide_index=True, width="stretch", key="train_rates")

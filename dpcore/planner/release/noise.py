@@ -1,0 +1,214 @@
+"""The noise of a charge: how wide each registered noise must be, what it is called, and how far it is off."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from dpcore.calibration.candidates import Candidate, offered
+from dpcore.core.errors import DomainError
+from dpcore.core.parameter import shown
+from dpcore.core.rounding import up
+from dpcore.language import parse
+from dpcore.mechanisms.exponential import Exponential
+from dpcore.planner.release.kinds import CellKind
+
+if TYPE_CHECKING:
+    from dpcore.mechanisms.base import Mechanism
+    from dpcore.mechanisms.law import Law
+    from dpcore.planner.release.charges import Charge
+    from dpcore.planner.release.plan import PlanAnswer, ReleasePlan
+
+DIGITS: Final = 6  # of the parameters of noise: readable, at a price of at most 1e-5
+NEAREST, OUTWARD = "nearest", "outward"
+
+
+def offered_names() -> tuple[str, ...]:
+    """Return the names of the noises a plan may ask for."""
+    return tuple(kind.entry.name for kind in offered() if _is_plain(kind))
+
+
+@lru_cache(maxsize=64)
+def _is_plain(kind: type[Mechanism]) -> bool:
+    """Return whether a mechanism adds noise to a number, and none of its answers reveals a person for certain."""
+    one, value = Candidate(kind, 1.0), kind.entry.parameters[0].example
+    return not one.sampled and one.deviation(value) is not None and one.mechanism(value).curve.q_inf == 0.0
+
+
+def suitable(plan: ReleasePlan, charge: Charge) -> tuple[type[Mechanism], ...]:
+    """Return the mechanisms that can give a charge its noise, by rank.
+
+    Moves of several cells, or of several answers, need noise with a log-concave law (see `kinds`); integer noise needs
+    integer cells. Choices have the exponential mechanism.
+    """
+    members = [plan.answers[place] for place in charge.places]
+    kind = members[0].type
+    if not isinstance(kind, CellKind):
+        return (Exponential,)
+    alone = not charge.parallel and kind.cells(plan, members[0]) == 1
+    moves = [plan.records * kind.move(plan, answer) for answer in members]
+
+    def fits(one: type[Mechanism]) -> bool:
+        if not _is_plain(one) or any(one.why_not(move) for move in moves):
+            return False
+        noise = Candidate(one, moves[0])
+        try:
+            law = noise.mechanism(noise.entry.parameters[0].example).law
+        except DomainError:  # integer noise has a largest sensitivity
+            return False
+        return (kind.integer or not law.integer) and (alone or law.log_concave)
+
+    chosen = tuple(one for one in offered() if fits(one) and (not plan.noises or one.entry.name in plan.noises))
+    if not chosen:
+        msg = f"None of the noises {plan.noise or ', '.join(offered_names())} suits {shown(members[0].name)}."
+        raise DomainError(msg)
+    return chosen
+
+
+@dataclass(frozen=True)
+class CellNoise:
+    """The noise on the cells of one answer.
+
+    Attributes
+    ----------
+    noise : Candidate
+        The mechanism, for cells that one person moves by `noise.sensitivity` together.
+    value : float
+        Its parameter.
+    """
+
+    noise: Candidate
+    value: float
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism."""
+        return self.noise.name
+
+    @property
+    def parameter(self) -> str:
+        """The name of its parameter."""
+        return self.noise.parameter
+
+    @property
+    def sensitivity(self) -> float:
+        """How far one person moves the cells together."""
+        return self.noise.sensitivity
+
+    @property
+    def scale(self) -> float:
+        """The standard deviation of the noise, in the units of the cells."""
+        return self.law.deviation
+
+    @property
+    def expression(self) -> str:
+        """The region of one cell moved by the whole sensitivity."""
+        return str(parse(self.noise.written(repr(self.value))))
+
+    @property
+    def law(self) -> Law:
+        """The law of the noise in the units of the cells."""
+        return self.noise.mechanism(self.value).law_at(self.noise.sensitivity)
+
+
+@dataclass(frozen=True)
+class ChoiceNoise:
+    """The chance in a choice.
+
+    Attributes
+    ----------
+    value : float
+        Its epsilon.
+    sensitivity : float
+        How far one person moves the scores.
+    """
+
+    value: float
+    sensitivity: float
+
+    name: ClassVar[str] = Exponential.entry.name
+    parameter: ClassVar[str] = Exponential.entry.parameters[0].name
+
+    @property
+    def scale(self) -> float:
+        """By how much a score must be worse for its odds to fall by e, if all scores move the same way."""
+        return self.sensitivity / self.value
+
+
+@lru_cache(maxsize=4096)
+def cell_noise(kind: type[Mechanism], ratio: float, sensitivity: float, *, rounding: str = "") -> CellNoise:
+    """Return the noise whose standard deviation is `ratio` times the sensitivity.
+
+    Parameters
+    ----------
+    kind : type of Mechanism
+        Which noise.
+    ratio : float
+        Standard deviation over sensitivity.
+    sensitivity : float
+        How far one person moves the cells.
+    rounding : str, default ""
+        ``outward`` rounds the parameter to a few digits, towards more noise, ``nearest`` to the nearest; empty keeps it.
+    """
+    plain = Candidate(kind, sensitivity)
+    sign = 1.0 if plain.is_noise else -1.0
+    goal = ratio * sensitivity
+
+    def deviation(log_value: float) -> float:
+        value = math.exp(sign * log_value)
+        return plain.shaped(value).deviation(value) or 0.0
+
+    low = high = sign * math.log(goal if sign > 0 else 1.0 / ratio)
+    step = 0.5
+    while deviation(high) < goal and step < 1e4:
+        low, high, step = high, high + step, 2 * step
+    while deviation(low) > goal and step < 1e4:
+        low, high, step = low - step, low, 2 * step
+    while high - low > 1e-13 * max(1.0, abs(high)):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if deviation(middle) >= goal else (middle, high)
+    value = math.exp(sign * high)
+    value = few_digits(value, rounding, up=sign > 0)
+    return CellNoise(plain.shaped(value), value)
+
+
+def few_digits(value: float, rounding: str, *, up: bool) -> float:
+    """Return a number of `DIGITS` digits: the nearest, or one at least (`up`) or at most the value; empty keeps it."""
+    short = float(f"{value:.{DIGITS - 1}e}")
+    if not rounding:
+        return value
+    if rounding == NEAREST or ((short >= value) if up else (short <= value)):
+        return short
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - DIGITS + 1)
+    return float(f"{value + (unit if up else -unit):.{DIGITS - 1}e}")
+
+
+def choice_epsilon(ratio: float, *, rounding: str = "") -> float:
+    """Return the epsilon of a choice for a ratio: that of Laplace noise of the same ratio."""
+    value = math.sqrt(2.0) / ratio
+    return few_digits(value, rounding, up=False)
+
+
+def choice_expression(epsilon: float, *, rounding: str) -> str:
+    """Return the region that contains every choice with this epsilon: its largest loss and its total variation."""
+    eta = few_digits(up(Exponential(epsilon).total_variation), OUTWARD if rounding else "", up=True)
+    return str(parse(f"dptv({epsilon!r}, 0, {eta!r})"))
+
+
+def expression_of(plan: ReleasePlan, answer: PlanAnswer, kind: type[Mechanism], ratio: float, *, rounding: str) -> str:
+    """Return the region of one cell, or of one choice, of an answer."""
+    if not isinstance(answer.type, CellKind):
+        return choice_expression(choice_epsilon(ratio, rounding=rounding), rounding=rounding)
+    move = plan.records * answer.type.move(plan, answer)
+    return cell_noise(kind, ratio, move, rounding=rounding).expression
+
+
+def split_error(plan: ReleasePlan, answer: PlanAnswer, ratio: float) -> float:
+    """Return the standard deviation of an answer as far as public numbers decide it: what a split by errors compares.
+
+    That of a choice is in ranks or records: the scale at which its chances fall.
+    """
+    per_cell = answer.type.per_cell(plan, answer) if isinstance(answer.type, CellKind) else 1.0
+    return plan.records * answer.type.move(plan, answer) * ratio * per_cell

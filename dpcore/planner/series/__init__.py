@@ -1,0 +1,39 @@
+"""Series planner: what noisy means at several times tell about a value or a user, and the least noise that holds them back."""
+
+from dpcore.planner.series.attacks import (
+    LEVELS,
+    SeriesAttack,
+    least_noise,
+    noise_at,
+    plan,
+    scenarios,
+    target_shift,
+    time_attacks,
+    user_attack,
+    worst,
+)
+from dpcore.planner.series.fit import Panel, SeriesFit, fit
+from dpcore.planner.series.model import FLAT, KNOWN, STATIONARY, SeriesModel, pooled_model
+from dpcore.planner.series.reading import read_panel
+
+__all__ = [
+    "FLAT",
+    "KNOWN",
+    "LEVELS",
+    "STATIONARY",
+    "Panel",
+    "SeriesAttack",
+    "SeriesFit",
+    "SeriesModel",
+    "fit",
+    "least_noise",
+    "noise_at",
+    "plan",
+    "pooled_model",
+    "read_panel",
+    "scenarios",
+    "target_shift",
+    "time_attacks",
+    "user_attack",
+    "worst",
+]
