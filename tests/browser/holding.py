@@ -62,6 +62,7 @@ class Hand:
         assert bar is not None
         self.left, self.width = bar["x"] + 8, bar["width"] - 16
         self.y = thumb["y"] + thumb["height"] + 8
+        self.start = (thumb["x"] + thumb["width"] / 2 - self.left) / self.width
         page.evaluate(_WATCH, chart)
         page.evaluate(_LISTEN, key)
         page.mouse.move(thumb["x"] + thumb["width"] / 2, self.y)

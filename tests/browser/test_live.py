@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tests.browser.visitor import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
-PLACES = (0.2, 0.3, 0.4, 0.5, 0.6)
+PLACES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+"""Shares of the slider's length; the one nearest to where the slider stands is left out, as nothing need change there."""
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -28,7 +29,10 @@ def test_the_picture_follows_a_held_slider(visit: Callable[..., Visitor], name: 
     visitor.chart()
     address = visitor.page.url
     hand = Hand(visitor.page, key, chart)
+    nearest = min(PLACES, key=lambda place: abs(place - hand.start))
     for place in PLACES:
+        if place == nearest:
+            continue
         before = len(hand.pictures())
         hand.move(place)
         visitor.page.wait_for_function("before => window.pictures.length > before", arg=before, timeout=PATIENCE)
