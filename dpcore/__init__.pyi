@@ -1244,7 +1244,7 @@ def tree_aggregation(sigma: Real, steps: Whole) -> TradeOff:
     >>> from dpcore import tree_aggregation
     >>> region = tree_aggregation(2, 1)
     >>> print(f"{region.delta(1):.4g}")
-    0.006435
+    0.00683
     """
 
 def truncated_poisson(sigma: Real, q: Real, batch: Whole, examples: Whole) -> TradeOff:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     assumptions="A record takes part in one step and moves its sum by at most 1; only complete subtrees are released.",
     reference="Dwork, Naor, Pitassi, Rothblum 2010; Chan, Shi, Song 2011; Kairouz et al. 2021",
     oracles=(
-        Oracle((2.0, 1), "delta", 1.0, 0.00643466, 1e-8, "one step: gaussian(2)"),
+        Oracle((2.0, 1), "delta", 1.0, 0.00682959, 1e-8, "one step: gaussian(2)"),
         Oracle((2.0, 8), "delta", 1.0, 0.12693674, 1e-8, "four nodes: gdp(1)"),
     ),
 )
