@@ -77,7 +77,7 @@ def sweep(
     --------
     >>> table = sweep("gaussian({sigma})^{k}", "epsilon", {"sigma": [1, 2], "k": [1, 10]}, delta=1e-5, cores=1)
     >>> table["value"].round(3).tolist()
-    [4.377, 17.859, 1.993, 7.458]
+    [4.377, 17.857, 1.993, 7.511]
     """
     return run_sweep(
         Grid.of(expression, measure, grid, **arguments),
