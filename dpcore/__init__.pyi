@@ -14,6 +14,7 @@ from dpcore.core.errors import (
 )
 from dpcore.language import parse
 from dpcore.regions.tradeoff import Real, TradeOff, Whole
+from dpcore.sweeps.run import sweep
 
 __version__: str
 
@@ -58,6 +59,7 @@ __all__ = [
     "simplified",
     "staircase",
     "subsample",
+    "sweep",
     "symmetric",
     "tree_aggregation",
     "truncated_poisson",
