@@ -45,6 +45,8 @@ from dpcore.engine.contour_table import Branch, Factor, TransformProduct, crossi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from dpcore.engine.contour_share import Four, Index, Name
     from dpcore.engine.contour_table import FloatArray
 
@@ -65,7 +67,10 @@ _FARTHEST = 2.0**52
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, and for the tolerance with and without digits in reserve."""
 
-_CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
+_NODES_FINE = 8000, 60_000, 300_000
+"""The same for a fine contour: its lines serve few values, and smoothing would need many more nodes."""
+
+_CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8, _NODES_FINE[2] + 8)
 """Short lines of similar node counts are evaluated together."""
 
 _WORK, _LONGEST = 10_000_000, 1_000_000
@@ -89,6 +94,10 @@ _BUCKETS = 4096
 _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
 
+_LOG_CELL, _SMALLEST_CELL, _MOST_CELLS = math.log(1.25), 1e-12, 1 << 12
+"""Logarithm of the factor of eps that one line of a fine contour covers, the smallest eps with a cell of its own, and a bound of
+their number."""
+
 _ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # of the interval of c of each kernel
 _SLACK = 1e-9  # relative, of a tabulated log M: many times its error
 _LOG_TINY = -700.0  # logarithm below which a bound is too close to the smallest doubles for a contour
@@ -106,13 +115,21 @@ class Contour:
         forbids it; the bracket is certified in any case.
     exchanged : Contour, optional
         The contour of the exchanged pairs, if there is one; it shares its saddle points.
+    fine : bool, default False
+        Whether a line serves only values of eps that differ by a small factor: with a narrow core and far jumps, values of
+        very different size lie within a few standard deviations of the tilted loss.
     """
 
     def __init__(
-        self, factors: Sequence[tuple[Factor, int]], tolerance: float, exchanged: Contour | None = None
+        self,
+        factors: Sequence[tuple[Factor, int]],
+        tolerance: float,
+        exchanged: Contour | None = None,
+        *,
+        fine: bool = False,
     ) -> None:
         self.product = TransformProduct(factors)
-        self.tolerance = tolerance
+        self.tolerance, self.fine = tolerance, fine
         self._exchanged = exchanged
 
     @Lazy
@@ -339,6 +356,9 @@ class Contour:
         branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
         position = np.floor(np.minimum(steps / width, _FARTHEST)).astype(np.int64)
+        if self.fine:
+            yield from self._cells(kind, eps, position, width, new, buckets)
+            return
         cuts = (position[1:] != position[:-1]).nonzero()[0] + 1 if position[0] != position[-1] else ()
         for begin, end in pairwise((0, *cuts, eps.size)):
             at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])
@@ -352,6 +372,33 @@ class Contour:
             else:
                 new.append(_Place(name, at * width, (at + 1) * width))
             yield name, None, slice(begin, end)
+
+    def _cells(
+        self,
+        kind: int,
+        eps: FloatArray,
+        position: NDArray[np.int64],
+        width: float,
+        new: list[_Place],
+        buckets: dict[Name, Bucket],
+    ) -> Iterator[tuple[Name, Bucket | None, slice]]:
+        """Yield buckets that cover a small factor of eps as well as a few standard deviations."""
+        branch, (start, _) = self.branches[kind], self._starts[kind]
+        size = np.floor(np.log(np.maximum(np.abs(eps), _SMALLEST_CELL)) / _LOG_CELL).astype(np.int64)
+        side = np.sign(eps).astype(np.int64)
+        change = (position[1:] != position[:-1]) | (size[1:] != size[:-1]) | (side[1:] != side[:-1])
+        for begin, end in pairwise((0, *(np.flatnonzero(change) + 1).tolist(), eps.size)):
+            at, cell, sign = int(position[begin]), int(size[begin]), int(side[begin])
+            name = kind, (at * _MOST_CELLS + cell) * 4 + sign, width
+            bucket = buckets.get(name)
+            if bucket is None:
+                ends = sorted((sign * math.exp(cell * _LOG_CELL), sign * math.exp((cell + 1) * _LOG_CELL)))
+                around = np.interp((at * width + start, (at + 1) * width + start), branch.steps, branch.epsilon)
+                low, high = max(ends[0], float(around[0])), min(ends[1], float(around[1]))
+                low, high = min(low, float(eps[begin])), max(high, float(eps[end - 1]))
+                first, last = (np.interp((low, high), branch.epsilon, branch.steps) - start).tolist()
+                new.append(_Place(name, first, last, (low, high)))
+            yield name, bucket, slice(begin, end)
 
     def _prepare(self, places: list[_Place]) -> dict[Name, Bucket]:
         """Choose the line of each new bucket and evaluate M at all real points of its certificate in one call."""
@@ -407,7 +454,11 @@ class Contour:
             high[last >= top] = product.max_loss
         if kind == KERNEL_N and math.isfinite(product.min_loss):
             low[first <= 0] = product.min_loss
-        return np.array((c, low, high, branch.slope[branch.steps[1:-1].searchsorted(middle)]))
+        slope = branch.slope[branch.steps[1:-1].searchsorted(middle)]
+        for at, place in enumerate(places):
+            if place.ends is not None:
+                low[at], high[at] = place.ends
+        return np.array((c, low, high, slope))
 
     def _relative(self, bucket: Bucket) -> float:
         """Estimate delta over the kernel, at least 1: a small kernel needs that much less relative accuracy."""
@@ -427,12 +478,13 @@ class Contour:
         coarse = min(0.02 * target, 1e-2)
         if level == 0:
             s = math.sqrt(min(_AIM * target * bucket.size / bucket.density, 0.1 / bucket.curvature))
+            few, some, most = _NODES_FINE if self.fine else (_FINE_NODES, _PLAIN_NODES, _MOST_PLAIN)
             line = (
-                plain_line(product, bucket, bucket.plan[0], _FINE_NODES)
+                plain_line(product, bucket, bucket.plan[0], few)
                 # a loss far from normal can be much rarer than its saddle point estimate: keep digits in reserve
-                or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
-                or plain_line(product, bucket, 0.02 * coarse, _MOST_PLAIN)
-                or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
+                or plain_line(product, bucket, 1e-5 * coarse, some)
+                or plain_line(product, bucket, 0.02 * coarse, most)
+                or plain_line(product, bucket, 2.5 * coarse, most)
                 or smooth_line(product, bucket, s, 0.05 * coarse, cap)
             )
         elif bucket.lines[-1].count < cap:
@@ -475,6 +527,7 @@ class _Place(NamedTuple):
     name: Name
     first: float
     last: float
+    ends: tuple[float, float] | None = None
 
 
 def _log_kappas(c: FloatArray) -> FloatArray:
