@@ -54,8 +54,10 @@ __all__ = [
     "points",
     "poisson",
     "poisson_gaussian",
+    "random_allocation",
     "rdp",
     "rr",
+    "shuffled_batches",
     "simplified",
     "staircase",
     "subsample",
@@ -1003,6 +1005,43 @@ def poisson_gaussian(sigma: Real, q: Real) -> TradeOff:
     0.038292
     """
 
+def random_allocation(sigma: Real, steps: Whole) -> TradeOff:
+    r"""Random allocation to steps.
+
+    One epoch of T steps (balls in bins): each record is in one step, chosen at random; each sum gets
+    normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    steps : an integer in [1, 10000000]
+        Steps of an epoch (T).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: N(0,\sigma^2I_T)\ \text{against}\ \tfrac1T\sum_{t=1}^{T}N(e_t,\sigma^2I_T)
+
+    Assumptions: Each record moves the sum of its step by at most 1 and is allocated independently of
+    all others.
+
+    References
+    ----------
+    Chua et al. 2025 (balls and bins); Feldman, Shenfeld 2025 (random allocation).
+
+    Examples
+    --------
+    >>> from dpcore import random_allocation
+    >>> region = random_allocation(2, 1)
+    >>> print(f"{region.delta(1):.4g}")
+    0.00683
+    """
+
 def rdp(order: Real, epsilon: Real) -> TradeOff:
     r"""Rényi differential privacy.
 
@@ -1071,6 +1110,43 @@ def rr(epsilon: Real, size: Whole = 2) -> TradeOff:
     >>> region = rr(0.4054651081081644)
     >>> print(f"{region.beta(0.25):.6g}")
     0.625
+    """
+
+def shuffled_batches(sigma: Real, steps: Whole) -> TradeOff:
+    r"""Shuffled batches.
+
+    One epoch of T batches of a shuffled dataset; each sum gets normal noise σ. The lower side is proved
+    by an attack.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    steps : an integer in [1, 1000000000]
+        Batches of an epoch (T).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \max_{t<T}x_t\ \text{with one of}\ T\ \text{answers moved by}\ 2/\sigma\ \text{is attained},\quad G_{\sqrt5/\sigma}\ \text{is safe}
+
+    Assumptions: Batches of equal size but for the last; each record moves a sum by at most 1; shuffled
+    anew for every epoch.
+
+    References
+    ----------
+    Chua et al. 2024 (shuffling is not Poisson sampling); pair and proof in the guide.
+
+    Examples
+    --------
+    >>> from dpcore import shuffled_batches
+    >>> region = shuffled_batches(2, 1)
+    >>> print(f"{region.delta(1):.4g}")
+    0.00683
     """
 
 def simplified(region: TradeOff, slack: Real) -> TradeOff:

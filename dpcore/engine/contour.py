@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
 from dpcore.core.question import shared
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
+from dpcore.engine.contour_cells import Place, fine_cells, log_kappas
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_outline import Outline, outline
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
@@ -44,8 +45,6 @@ from dpcore.engine.contour_table import Branch, Factor, TransformProduct, crossi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from dpcore.engine.contour_share import Four, Index, Name
     from dpcore.engine.contour_table import FloatArray
@@ -93,10 +92,6 @@ _BUCKETS = 4096
 
 _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
-
-_LOG_CELL, _SMALLEST_CELL, _MOST_CELLS = math.log(1.25), 1e-12, 1 << 12
-"""Logarithm of the factor of eps that one line of a fine contour covers, the smallest eps with a cell of its own, and a bound of
-their number."""
 
 _ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # of the interval of c of each kernel
 _SLACK = 1e-9  # relative, of a tabulated log M: many times its error
@@ -196,7 +191,7 @@ class Contour:
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return an upper bound of delta at epsilon >= 0 at almost no cost: Chernoff's, at the saddle points."""
         c, log_m = self.branches[KERNEL_D].c, self.branches[KERNEL_D].log_m
-        top = log_m + _log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
+        top = log_m + log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
         with np.errstate(over="ignore"):
             bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
         tail = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY
@@ -338,7 +333,7 @@ class Contour:
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
         assigned: list[tuple[Name, Bucket | None, Index]] = []
-        new: list[_Place] = []
+        new: list[Place] = []
         for kind, begin, end in ((KERNEL_N, 0, low), (KERNEL_I, low, high), (KERNEL_D, high, eps.size)):
             if begin == end:
                 continue
@@ -350,14 +345,14 @@ class Contour:
         return [(bucket or buckets[name], index) for name, bucket, index in assigned]
 
     def _sorted(
-        self, kind: int, eps: FloatArray, width: float, new: list[_Place], buckets: dict[Name, Bucket]
+        self, kind: int, eps: FloatArray, width: float, new: list[Place], buckets: dict[Name, Bucket]
     ) -> Iterator[tuple[Name, Bucket | None, slice]]:
         """Yield the buckets of ascending values on one branch, each with its part of them; add missing ones to `new`."""
         branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
         position = np.floor(np.minimum(steps / width, _FARTHEST)).astype(np.int64)
         if self.fine:
-            yield from self._cells(kind, eps, position, width, new, buckets)
+            yield from fine_cells(branch, self._starts[kind][0], (kind, eps, position, width), new, buckets)
             return
         cuts = (position[1:] != position[:-1]).nonzero()[0] + 1 if position[0] != position[-1] else ()
         for begin, end in pairwise((0, *cuts, eps.size)):
@@ -368,39 +363,12 @@ class Contour:
                 yield name, bucket, slice(begin, end)
                 continue
             if width == _LONG and bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
-                new.append(_Place(name, float(steps[begin]), float(steps[end - 1])))
+                new.append(Place(name, float(steps[begin]), float(steps[end - 1])))
             else:
-                new.append(_Place(name, at * width, (at + 1) * width))
+                new.append(Place(name, at * width, (at + 1) * width))
             yield name, None, slice(begin, end)
 
-    def _cells(
-        self,
-        kind: int,
-        eps: FloatArray,
-        position: NDArray[np.int64],
-        width: float,
-        new: list[_Place],
-        buckets: dict[Name, Bucket],
-    ) -> Iterator[tuple[Name, Bucket | None, slice]]:
-        """Yield buckets that cover a small factor of eps as well as a few standard deviations."""
-        branch, (start, _) = self.branches[kind], self._starts[kind]
-        size = np.floor(np.log(np.maximum(np.abs(eps), _SMALLEST_CELL)) / _LOG_CELL).astype(np.int64)
-        side = np.sign(eps).astype(np.int64)
-        change = (position[1:] != position[:-1]) | (size[1:] != size[:-1]) | (side[1:] != side[:-1])
-        for begin, end in pairwise((0, *(np.flatnonzero(change) + 1).tolist(), eps.size)):
-            at, cell, sign = int(position[begin]), int(size[begin]), int(side[begin])
-            name = kind, (at * _MOST_CELLS + cell) * 4 + sign, width
-            bucket = buckets.get(name)
-            if bucket is None:
-                ends = sorted((sign * math.exp(cell * _LOG_CELL), sign * math.exp((cell + 1) * _LOG_CELL)))
-                around = np.interp((at * width + start, (at + 1) * width + start), branch.steps, branch.epsilon)
-                low, high = max(ends[0], float(around[0])), min(ends[1], float(around[1]))
-                low, high = min(low, float(eps[begin])), max(high, float(eps[end - 1]))
-                first, last = (np.interp((low, high), branch.epsilon, branch.steps) - start).tolist()
-                new.append(_Place(name, first, last, (low, high)))
-            yield name, bucket, slice(begin, end)
-
-    def _prepare(self, places: list[_Place]) -> dict[Name, Bucket]:
+    def _prepare(self, places: list[Place]) -> dict[Name, Bucket]:
         """Choose the line of each new bucket and evaluate M at all real points of its certificate in one call."""
         if not places:
             return {}
@@ -416,7 +384,7 @@ class Contour:
         values = self.product.cumulants(points.ravel())[0].reshape(points.shape)
         apart = (points - c[:, None])[:, 1:]
         with np.errstate(invalid="ignore"):
-            bounds = values + _log_kappas(points)
+            bounds = values + log_kappas(points)
             ratio = bounds[:, 1:] - values[:, :1]
             ratio -= apart * np.where(apart > 0, low[:, None], high[:, None])
         rows = np.array((c, values[:, 0], bounds[:, 0], low, high, curvature)).T.tolist()
@@ -441,7 +409,7 @@ class Contour:
         least = max(_ACCURACY, _DIGITS * self.tolerance) * math.exp(min(0.0, _WIDTH**2 - width**2) / 8)
         return least * (1.0 if bucket.kind == KERNEL_I else bucket.relative)
 
-    def _positions(self, kind: int, places: list[_Place]) -> FloatArray:
+    def _positions(self, kind: int, places: list[Place]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
         branch, product = self.branches[kind], self.product
         (start, end), top = self._starts[kind], float(branch.steps[-1])
@@ -519,18 +487,3 @@ class Contour:
             # values that no line can serve do not hold up the others
             open_ = (width > self.tolerance) & (line.count < _HOPELESS * self._cap * finer)
             index, shrink, level = index[open_], float(finer[open_].min(initial=1.0)), level + 1
-
-
-class _Place(NamedTuple):
-    """A new bucket: its kind, number and width, and the deviations it covers, from the start of the branch."""
-
-    name: Name
-    first: float
-    last: float
-    ends: tuple[float, float] | None = None
-
-
-def _log_kappas(c: FloatArray) -> FloatArray:
-    """Return `log_kappa` of each exponent."""
-    b = np.maximum(np.maximum(c, -1 - c), 1e-300)
-    return np.asarray(b * np.log(b) - (1 + b) * np.log1p(b), dtype=np.float64)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -44,24 +44,26 @@ def legendre(count: int) -> tuple[FloatArray, FloatArray]:
 
     Newton's method in extended precision, from the library's nodes, whose weights are off by up to 1e-12.
     """
-    x = np.polynomial.legendre.leggauss(count)[0].astype(np.longdouble)
+    x: Any = np.polynomial.legendre.leggauss(count)[0].astype(np.longdouble)
     for _ in range(3):
         before, here = np.ones_like(x), x.copy()
         for n in range(2, count + 1):
             before, here = here, ((2 * n - 1) * x * here - (n - 1) * before) / n
         slope = count * (before - x * here) / (1 - x * x)
         x = x - here / slope
-    return x.astype(np.float64), (2 / ((1 - x * x) * slope * slope)).astype(np.float64)
+    weights = 2 / ((1 - x * x) * slope * slope)
+    return np.asarray(x, dtype=np.float64), np.asarray(weights, dtype=np.float64)
 
 
 _NODES, _WEIGHTS = legendre(28)
 _HEIGHT, _HALF = 0.75, 0.8  # height of the path times the steepness m, and half width of a panel over the height
 _STEEP = 30.0  # largest rise of the exponent over a panel: at most e^18 more on the ellipse, times 1e-24
+_SPLIT = 4  # parts of the last panel
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
 _DECAYS = np.array([0.03, 0.1, 0.25, 0.5, 0.8, 1.0])  # heights of the paths of the bound, times 1.5 / m
 _LOST = 1e-15  # of M(c): what a quadrature of the bound may miss
 _BASE_UNITS, _UNITS = 64.0, 4.0  # rounding of a node: a few library calls, and a unit of its exponent
-_FARTHEST = 1e12  # no exponent beyond is needed
+_FARTHEST = 1e60  # no exponent beyond is needed
 _STEEPEST, _MOST_LINES = 700.0, 64  # largest exponent of e, and lines that are cached
 _EVEN, _CELLS = 16, 1 << 18  # points from which an even spacing is used, and exponentials at once
 _BLOCK = 128  # exponents at once
@@ -95,6 +97,9 @@ class CutNormal(ABC):
         self.high, self.steepness, self.shift = high, steepness, shift
         self._lines: dict[float, LinePath] = {}
         self._log_m: dict[float, float] = {}
+        self._axes: dict[int, _Axis] = {}
+        self._sizes: dict[float, tuple[FloatArray, FloatArray]] = {}
+        self._turned_axes: dict[float, tuple[FloatArray, FloatArray]] = {}
 
     @abstractmethod
     def value(self, x: FloatArray) -> FloatArray:
@@ -119,10 +124,6 @@ class CutNormal(ABC):
             axis = self._axes[key] = _Axis(x, log_weight, self.value(x))
         return axis
 
-    @property
-    def _axes(self) -> dict[int, _Axis]:
-        return self.__dict__.setdefault("_axes_by_height", {})
-
     def _path_height(self, c: float) -> float:
         """Return the height of the path at Re s = c."""
         height = _HEIGHT / max(self.steepness, 1.0)
@@ -140,7 +141,7 @@ class CutNormal(ABC):
     def ends(self) -> tuple[float, float]:
         """The least and the largest c at which M is computed."""
         half = _HALF * _HEIGHT / max(self.steepness, 1.0)
-        largest = _STEEP / (self.slope(self.high) * half) - self.shift
+        largest = _SPLIT * _STEEP / (self.slope(self.high) * half) - self.shift
         # to the left the integrand fades before its exponent turns steep
         return -_FARTHEST, largest
 
@@ -261,10 +262,10 @@ class CutNormal(ABC):
         return value
 
     def _turned_axis(self, share: float, height: float) -> tuple[FloatArray, FloatArray]:
-        turned = self.__dict__.setdefault("_turned_by_share", {})
-        if share not in turned:
-            turned[share] = self.turned(self._axis_of(_HEIGHT / max(self.steepness, 1.0)).x, height)
-        pair: tuple[FloatArray, FloatArray] = turned[share]
+        pair = self._turned_axes.get(share)
+        if pair is None:
+            axis = self._axis_of(_HEIGHT / max(self.steepness, 1.0))
+            pair = self._turned_axes[share] = self.turned(axis.x, height)
         return pair
 
     @property
@@ -310,11 +311,6 @@ class CutNormal(ABC):
             stored = self._sizes[c] = y, np.asarray(terms + own, dtype=np.float64)
         return stored
 
-    @property
-    def _sizes(self) -> dict[float, tuple[FloatArray, FloatArray]]:
-        sizes: dict[float, tuple[FloatArray, FloatArray]] = self.__dict__.setdefault("_sizes_by_c", {})
-        return sizes
-
 
 def _less_one(line: LinePath, y: FloatArray) -> ComplexArray:
     """Return the sum of weight (e^(iy g) - 1) for each y >= 0."""
@@ -327,10 +323,10 @@ def _less_one(line: LinePath, y: FloatArray) -> ComplexArray:
     inner = math.isqrt(n - 1) + 1
     outer = -(-n // inner)
     step = float(y[-1] - y[0]) / (n - 1)
-    coarse = _turns(line, y[0] + step * inner * np.arange(outer))
+    coarse = _turns(line, np.asarray(y[0] + step * inner * np.arange(outer), dtype=np.float64))
     checkpoint()
     coarse *= weight
-    fine = _turns(line, step * np.arange(inner))
+    fine = _turns(line, np.asarray(step * np.arange(inner), dtype=np.float64))
     both = product(coarse, fine.T) + coarse.sum(axis=1)[:, None] + (fine @ weight)[None, :]
     return np.asarray(both.ravel()[:n], dtype=np.complex128)
 
@@ -344,13 +340,17 @@ def _turns(line: LinePath, y: FloatArray) -> ComplexArray:
     return out
 
 
-_END_NODES, _END_WEIGHTS = legendre(12)
+_END_NODES, _END_WEIGHTS = legendre(32)
 
 
 @lru_cache(maxsize=64)
 def _panels(low: float, high: float, half: float) -> tuple[FloatArray, FloatArray]:
     """Return nodes and weights of panels of at most a half width between two ends."""
-    count = max(1, math.ceil((high - low) / (2 * half)))
-    own = 0.5 * (high - low) / count
-    x = low + own * (2 * np.arange(count)[:, None] + 1 + _NODES).ravel()
-    return x, own * np.tile(_WEIGHTS, count)
+    count = max(2, math.ceil((high - low) / (2 * half)))
+    edges = np.linspace(low, high, count + 1)
+    # the exponent is steepest at the right end
+    last = np.linspace(edges[-2], edges[-1], _SPLIT + 1)
+    edges = np.concatenate((edges[:-2], [0.5 * (edges[-3] + edges[-2])], last))
+    middle, own = 0.5 * (edges[1:] + edges[:-1]), 0.5 * (edges[1:] - edges[:-1])
+    x = (middle[:, None] + own[:, None] * _NODES).ravel()
+    return np.asarray(x, dtype=np.float64), np.asarray((own[:, None] * _WEIGHTS).ravel(), dtype=np.float64)
