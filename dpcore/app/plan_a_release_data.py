@@ -16,7 +16,7 @@ from dpcore.core.errors import DpcoreError
 from dpcore.files.sheet import DELIMITERS, open_csv
 from dpcore.planner import PublicColumn, read_table
 from dpcore.planner.release.suggestions import NUMBERS, TEXT, ColumnSuggestion, TableSuggestion, suggest
-from dpcore.planner.release.table import MOST_ROWS, used_columns
+from dpcore.planner.release.table import used_columns
 from dpcore.utility.samples import sample_rows, sample_sheet, sample_tables, samples
 from dpcore.words import grouped
 
@@ -46,7 +46,7 @@ def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None
             on_change=_other_table,
             help="Invented tables that come with the app, or your own, which stays in your session.",
         )
-        file = uploads.choose(_uploader(), rows=f" and {grouped(MOST_ROWS)} rows", on_change=_opened)
+        file = uploads.choose(_uploader(), on_change=_opened)
         st.session_state[_FORMER] = chosen
         if chosen != UPLOAD:
             if file is not None:  # Reset, Undo or an example has chosen another table

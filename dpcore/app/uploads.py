@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 import streamlit as st
 
 from dpcore.app import work
-from dpcore.files.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
+from dpcore.files.columns import MOST_ROWS
+from dpcore.files.sheet import DELIMITERS, Sheet, open_csv
+from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,13 +21,11 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
-MEGABYTES = MOST_BYTES // 2**20  # as Streamlit counts them; `.streamlit/config.toml` names the same
+MEGABYTES = 50  # as Streamlit counts them: a million rows of some columns; `.streamlit/config.toml` names the same
 TYPES = ("csv", "txt", "tsv")
 
 
-def choose(
-    name: str, words: str = "", rows: str = "", on_change: Callable[[], None] | None = None
-) -> UploadedFile | None:
+def choose(name: str, words: str = "", on_change: Callable[[], None] | None = None) -> UploadedFile | None:
     """Show the uploader of a page; without a file say `words` and let go of what was read before.
 
     Parameters
@@ -34,8 +34,6 @@ def choose(
         Prefix of the page's keys.
     words : str, default ""
         What to choose.
-    rows : str, default ""
-        How many rows are read at most, for the help; may be empty.
     on_change : callable, optional
         Called before the page runs with another file.
     """
@@ -45,7 +43,7 @@ def choose(
         key=f"{name}_file",
         max_upload_size=MEGABYTES,
         on_change=on_change,
-        help=f"Up to {MEGABYTES} MB{rows}. It is held in the memory of your session, never stored, shared or put into the "
+        help=f"Up to {MEGABYTES} MB and {grouped(MOST_ROWS)} rows. It is held in the memory of your session, never stored, shared or put into the "
         "link.",
     )
     if file is None:

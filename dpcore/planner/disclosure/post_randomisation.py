@@ -20,7 +20,7 @@ import pandas as pd
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter, shown
-from dpcore.files.microdata import CodedColumn
+from dpcore.files.columns import CodedColumn
 from dpcore.local.channels import Channel
 from dpcore.local.hypotheses import SUM_TOLERANCE
 from dpcore.planner.disclosure.chance import uniforms
