@@ -124,7 +124,7 @@ def _upload() -> OpenTable | None:
         marks = {"": "found by itself", **DELIMITERS}
         mark = st.selectbox("Fields are separated by", list(marks), key="data_mark", format_func=marks.__getitem__)
         with work.progress("Opening", store=store):
-            sheet = open_csv(content, delimiter=mark or None)
+            sheet = result(open_csv, content, delimiter=mark or None)
         for words in sheet.notes:
             st.caption(plain(words))
     fields = {"file": FILE, "delimiter": mark or None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import itertools
 import math
@@ -39,12 +40,13 @@ _LATIN = "The file is not valid UTF-8; it was read as Latin-1, so letters with a
 class Sheet:
     """A CSV file and its layout; rows are read when a column is needed."""
 
-    data: bytes = field(repr=False)
+    data: bytes = field(repr=False, compare=False)
     columns: tuple[str, ...]
     delimiter: str
     encoding: str
     header: bool
     notes: tuple[str, ...] = ()
+    digest: str = field(repr=False, default="")  # of the data: what makes two sheets the same
 
     def place(self, column: str) -> int:
         """Return the place of a column; the error for an unknown one lists the columns."""
@@ -107,7 +109,8 @@ def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: 
     if len(row) > MOST_COLUMNS:
         msg = f"The file has {len(row)} columns; at most {MOST_COLUMNS} are read."
         raise DomainError(msg)
-    return Sheet(data, _names(row, header=header), separator, encoding, header, tuple(notes))
+    digest = hashlib.sha256(data).hexdigest()
+    return Sheet(data, _names(row, header=header), separator, encoding, header, tuple(notes), digest)
 
 
 def _encoding(data: bytes) -> tuple[str, list[str]]:
