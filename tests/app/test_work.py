@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import dp, parse
-from dpcore.app import cache, idle_memory, work, worker
+from dpcore.app import idle_memory, work, worker
 from dpcore.app.cache import Cache, pack, unpack
 from dpcore.charts.sampling import sample
 from dpcore.core.effort import effort
