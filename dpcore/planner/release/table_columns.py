@@ -53,7 +53,7 @@ def text_cells(data: Microdata, column: CodedColumn) -> tuple[Places, tuple[str,
     if empty == data.rows:
         msg = f"Column {shown(column.name)} has no text: all its {grouped(data.rows)} rows are empty."
         raise DomainError(msg)
-    words = f"{grouped(empty)} empty cells in column {shown(column.name)}: they satisfy no condition."
+    words = f"{_cells(empty, 'empty cell')} in column {shown(column.name)}: no condition holds there."
     return places[column.codes], tuple(names), [words] if empty else []
 
 
@@ -64,10 +64,13 @@ def undeclared(data: Microdata, column: CodedColumn, names: tuple[str, ...]) -> 
     if not others:
         return []
     row = grouped(data.row_number(column.row_of(others[0])))
-    count = grouped(int(column.counts[others].sum()))
     first = f"(the first in row {row}: {shown(column.texts[others[0]])})"
-    words = f"{count} cells of column {shown(column.name)} hold answers that were not declared {first}"
-    return [f"{words}: they count as {OTHER!r}."]
+    count = _cells(int(column.counts[others].sum()), "answer")
+    return [f"{count} of column {shown(column.name)} not declared {first}: counted as {OTHER!r}."]
+
+
+def _cells(count: int, what: str) -> str:
+    return f"{grouped(count)} {what}{'s' * (count != 1)}"
 
 
 def bounded(data: Microdata, persons: CodedColumn, limit: int) -> tuple[Flags, list[str]]:
