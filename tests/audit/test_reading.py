@@ -130,7 +130,7 @@ def test_rates_that_no_count_has_are_rounded_towards_more_errors() -> None:
         (b"score,label\n\0,1\n", "zero bytes"),
         (b"tp,fp,tn,fn\n" + b"1,1,1,1\n" * 10_001, "more than 10 000 tests"),
     ],
-    ids=range(13),
+    ids=range(12),
 )
 def test_files_that_cannot_be_used_are_explained(data: bytes, words: str) -> None:
     with pytest.raises(DomainError, match=words):
