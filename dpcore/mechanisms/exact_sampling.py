@@ -27,14 +27,20 @@ from dpcore.core.domains import POSITIVE
 if TYPE_CHECKING:
     from dpcore.core.parameter import Parameter
 
-__all__ = ["Source", "draw_discrete_gaussian", "draw_discrete_laplace", "draw_exponential_coin", "draw_skellam"]
+__all__ = [
+    "UniformIntegers",
+    "draw_discrete_gaussian",
+    "draw_discrete_laplace",
+    "draw_exponential_coin",
+    "draw_skellam",
+]
 
 _SYSTEM = SystemRandom()
 _EXPONENT = POSITIVE.but(name="gamma", low_open=False, meaning="a finite number from 0 upwards")
 Rational = Fraction | int | float
 
 
-class Source(Protocol):
+class UniformIntegers(Protocol):
     """A source of uniform integers: `random.SystemRandom()`, or `random.Random(seed)` for tests."""
 
     def randrange(self, stop: int, /) -> int:
@@ -46,19 +52,19 @@ def _fraction(parameter: Parameter, value: Rational) -> Fraction:
     return Fraction(value)
 
 
-def _coin(chance: Fraction, source: Source) -> bool:
+def _coin(chance: Fraction, source: UniformIntegers) -> bool:
     """Return True with the probability `chance`."""
     return source.randrange(chance.denominator) < chance.numerator
 
 
-def draw_exponential_coin(gamma: Rational, source: Source = _SYSTEM) -> bool:
+def draw_exponential_coin(gamma: Rational, source: UniformIntegers = _SYSTEM) -> bool:
     """Return True with probability e^-gamma, exactly.
 
     Parameters
     ----------
     gamma : Fraction, int or float
         A number from 0 upwards.
-    source : Source, optional
+    source : UniformIntegers, optional
         The uniform integers; the operating system's by default.
 
     Returns
@@ -74,7 +80,7 @@ def draw_exponential_coin(gamma: Rational, source: Source = _SYSTEM) -> bool:
     return _chain(left, source)
 
 
-def _chain(gamma: Fraction, source: Source) -> bool:
+def _chain(gamma: Fraction, source: UniformIntegers) -> bool:
     """Return True with probability e^-gamma for gamma in [0, 1]: whether the number of heads in a row is even."""
     heads = 0
     while _coin(gamma / (heads + 1), source):
@@ -82,7 +88,7 @@ def _chain(gamma: Fraction, source: Source) -> bool:
     return heads % 2 == 0
 
 
-def draw_discrete_laplace(scale: Rational, source: Source = _SYSTEM) -> int:
+def draw_discrete_laplace(scale: Rational, source: UniformIntegers = _SYSTEM) -> int:
     """Return an integer n with probability proportional to e^(-abs(n) / scale), exactly.
 
     With scale = t / s in lowest terms a geometric number X of ratio e^(-1/t) is drawn as its remainder modulo t (uniform,
@@ -93,7 +99,7 @@ def draw_discrete_laplace(scale: Rational, source: Source = _SYSTEM) -> int:
     ----------
     scale : Fraction, int or float
         A number above 0.
-    source : Source, optional
+    source : UniformIntegers, optional
         The uniform integers; the operating system's by default.
 
     Returns
@@ -115,7 +121,7 @@ def draw_discrete_laplace(scale: Rational, source: Source = _SYSTEM) -> int:
             return -size if negative else size
 
 
-def draw_discrete_gaussian(variance: Rational, source: Source = _SYSTEM) -> int:
+def draw_discrete_gaussian(variance: Rational, source: UniformIntegers = _SYSTEM) -> int:
     """Return an integer n with probability proportional to e^(-n^2 / (2 variance)), exactly.
 
     `variance` is sigma^2, the number in the exponent. Discrete Laplace noise of an integer scale t next to sigma is
@@ -125,7 +131,7 @@ def draw_discrete_gaussian(variance: Rational, source: Source = _SYSTEM) -> int:
     ----------
     variance : Fraction, int or float
         A number above 0.
-    source : Source, optional
+    source : UniformIntegers, optional
         The uniform integers; the operating system's by default.
 
     Returns
@@ -141,7 +147,7 @@ def draw_discrete_gaussian(variance: Rational, source: Source = _SYSTEM) -> int:
             return n
 
 
-def draw_skellam(mu: Rational, source: Source = _SYSTEM) -> int:
+def draw_skellam(mu: Rational, source: UniformIntegers = _SYSTEM) -> int:
     """Return the difference of two Poisson numbers of mean mu / 2, exactly.
 
     A Poisson number of mean 1 is a number of heads k of a fair coin, accepted with chance 2^(k-1) / k!; means add, and a
@@ -151,7 +157,7 @@ def draw_skellam(mu: Rational, source: Source = _SYSTEM) -> int:
     ----------
     mu : Fraction, int or float
         The variance, above 0.
-    source : Source, optional
+    source : UniformIntegers, optional
         The uniform integers; the operating system's by default.
 
     Returns
@@ -163,14 +169,14 @@ def draw_skellam(mu: Rational, source: Source = _SYSTEM) -> int:
     return _poisson(half, source) - _poisson(half, source)
 
 
-def _poisson(mean: Fraction, source: Source) -> int:
+def _poisson(mean: Fraction, source: UniformIntegers) -> int:
     whole = mean.numerator // mean.denominator
     total = sum(_unit_poisson(source) for _ in range(whole))
     rest = mean - whole
     return total + sum(_coin(rest, source) for _ in range(_unit_poisson(source) if rest else 0))
 
 
-def _unit_poisson(source: Source) -> int:
+def _unit_poisson(source: UniformIntegers) -> int:
     while True:
         heads = 0
         while source.randrange(2):
