@@ -17,7 +17,6 @@ from dpcore.core.domains import REAL
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import nearest
 from dpcore.core.results import kept_by, result
-from dpcore.files.sheet import Sheet
 from dpcore.language.numbers import read_value
 from dpcore.specs import Spec
 from dpcore.utility.reading import ColumnReading, read_column
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from streamlit.delta_generator import DeltaGenerator
+
+    from dpcore.files.sheet import Sheet
 
 _Question = TypeVar("_Question")
 BOUND = REAL.but(low=-1e12, high=1e12)
