@@ -3,7 +3,7 @@
 `step_accountant` follows a run step by step, and `interop` reads and serves other libraries' accounts. `run` describes a training run by the numbers people know, `summary` answers what it reveals, `libraries` what Opacus and others
 print for it, `inverse` which noise, batch or number of steps meets a target. `gradients` is about many steps of Gaussian noise
 on Poisson samples, with the usual bounds and approximations beside the certified numbers. `sampling` compares what holds after
-one use of a sample, by statement and by region. `reports` holds what the usual accountants say about k uses of a mechanism, and
+one use of a sample, by statement and by region. `tuning` says what the best of several runs reveals. `reports` holds what the usual accountants say about k uses of a mechanism, and
 `judgement` compares a claim with the truth.
 """
 
@@ -29,6 +29,7 @@ from dpcore.training.run import SAMPLERS, TrainingRun, training_run
 from dpcore.training.sampling import FIXED, POISSON, DpTvStatement, Form, form_table, forms, sampled
 from dpcore.training.step_accountant import Accountant, StepRecord
 from dpcore.training.summary import TrainingSummary, training_summary
+from dpcore.training.tuning import RUN_LAWS, RunLaw, tuned, tuning_costs
 
 __all__ = [
     "ACCOUNTANTS",
@@ -36,6 +37,7 @@ __all__ = [
     "FIXED",
     "OPEN",
     "POISSON",
+    "RUN_LAWS",
     "SAFE",
     "SAMPLERS",
     "TIGHT",
@@ -48,6 +50,7 @@ __all__ = [
     "LeastNoise",
     "Refutation",
     "Report",
+    "RunLaw",
     "StepRecord",
     "TrainingRun",
     "TrainingSummary",
@@ -75,4 +78,6 @@ __all__ = [
     "solve_training",
     "training_run",
     "training_summary",
+    "tuned",
+    "tuning_costs",
 ]
