@@ -46,9 +46,9 @@ from dpcore.regions import gate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpcore.audit.measurements import Scores
     from numpy.typing import NDArray
 
+    from dpcore.audit.measurements import Scores
     from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
 

@@ -8,8 +8,9 @@ one use of a sample, by statement and by region. `tuning` says what the best of 
 """
 
 from dpcore.training.accountants import ACCOUNTANTS, AccountingMethod, accountant
+from dpcore.training.events import ledger_from_event
 from dpcore.training.gradients import clt_mu, gradient_ladder, gradients, rates, renyi, renyi_epsilon
-from dpcore.training.interop import ledger_from_event, ledger_from_opacus, opacus_accountant, read_accounts
+from dpcore.training.interop import ledger_from_opacus, opacus_accountant, read_accounts
 from dpcore.training.inverse import TrainingTarget, solve_training
 from dpcore.training.judgement import (
     OPEN,
@@ -24,6 +25,7 @@ from dpcore.training.judgement import (
     refutation,
 )
 from dpcore.training.libraries import library_reports
+from dpcore.training.measurements import ledger_from_opendp
 from dpcore.training.reports import COLUMNS, Report, report, reports
 from dpcore.training.run import SAMPLERS, TrainingRun, training_run
 from dpcore.training.sampling import FIXED, POISSON, DpTvStatement, Form, form_table, forms, sampled
@@ -65,6 +67,7 @@ __all__ = [
     "least_noise",
     "ledger_from_event",
     "ledger_from_opacus",
+    "ledger_from_opendp",
     "library_reports",
     "opacus_accountant",
     "rates",
