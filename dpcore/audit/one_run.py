@@ -175,7 +175,7 @@ class OneRunAudit:
         float
             A p-value of the claim.
         """
-        lines = _Lines.of(claim)
+        lines = _ClaimLines.of(claim)
         low, high = 0.0, 1.0  # possible, and not known to be possible
         for _ in range(_ROUNDS):
             fan = np.linspace(low, high, _FAN)
@@ -293,14 +293,14 @@ def _peaks(count: int, p: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Lines:
+class _ClaimLines:
     """Statements (epsilon, delta) of a claim: the lines that bound its curve from below."""
 
     at: FloatArray
     delta: FloatArray
 
     @classmethod
-    def of(cls, claim: TradeOff) -> _Lines:
+    def of(cls, claim: TradeOff) -> _ClaimLines:
         if not getattr(claim, "is_region", False):
             msg = "A claim is a region, such as dp(1) or gdp(0.5)."
             raise DomainError(msg)

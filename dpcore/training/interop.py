@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
 from dpcore.files.documents import json_of
-from dpcore.ledger import Ledger
 from dpcore.training.events import ledger_from_event
 from dpcore.training.measurements import ledger_from_opendp, restored
 from dpcore.training.step_accountant import MECHANISM, Accountant
 
+if TYPE_CHECKING:
+    from dpcore.ledger import Ledger
 
 # ---- Opacus --------------------------------------------------------------------------------------------------
 

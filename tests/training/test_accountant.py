@@ -15,7 +15,7 @@ from dpcore.core.errors import DomainError
 from dpcore.language import parse
 from dpcore.ledger import Budget
 from dpcore.training import Accountant, StepRecord, ledger_from_event, ledger_from_opacus, read_accounts
-from dpcore.training.events import READ, REASONS
+from dpcore.training.events import REASONS
 from dpcore.training.interop import _adapter
 
 if TYPE_CHECKING:
