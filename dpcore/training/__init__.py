@@ -27,9 +27,12 @@ from dpcore.training.judgement import (
 from dpcore.training.libraries import library_reports
 from dpcore.training.measurements import ledger_from_opendp
 from dpcore.training.reports import COLUMNS, Report, report, reports
-from dpcore.training.run import SAMPLERS, TrainingRun, training_run
+from dpcore.training.run import TrainingRun, training_run
+from dpcore.training.samplers import SAMPLERS, Sampler
 from dpcore.training.sampling import FIXED, POISSON, DpTvStatement, Form, form_table, forms, sampled
+from dpcore.training.shuffled import ShuffledRun, shuffled_run
 from dpcore.training.step_accountant import Accountant, StepRecord
+from dpcore.training.steps import step_ladder, step_rates
 from dpcore.training.summary import TrainingSummary, training_summary
 from dpcore.training.tuning import RUN_LAWS, RunLaw, tuned, tuning_costs
 
@@ -53,6 +56,8 @@ __all__ = [
     "Refutation",
     "Report",
     "RunLaw",
+    "Sampler",
+    "ShuffledRun",
     "StepRecord",
     "TrainingRun",
     "TrainingSummary",
@@ -78,7 +83,10 @@ __all__ = [
     "report",
     "reports",
     "sampled",
+    "shuffled_run",
     "solve_training",
+    "step_ladder",
+    "step_rates",
     "training_run",
     "training_summary",
     "tuned",
