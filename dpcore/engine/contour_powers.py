@@ -286,8 +286,9 @@ def _values(line: PowerLine, k: FloatArray, eps: FloatArray) -> tuple[FloatArray
     for first in range(0, k.size, at_once):
         part = slice(first, first + at_once)
         term = _terms(line, k[part], eps[part])
-        kernel[part] = (term @ weight).real
-        slope[part] = (term @ (weight * line.z)).real
+        # einsum, not a matrix product: the sum of one row must not depend on how many rows there are
+        kernel[part] = np.einsum("rn,n->r", term, weight).real
+        slope[part] = np.einsum("rn,n->r", term, weight * line.z).real
     return kernel, slope
 
 
