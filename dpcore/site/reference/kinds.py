@@ -41,10 +41,9 @@ Each figure has `draw` (its kind, see below), `title` and `caption`, and in a fi
 points, and `tolerance` (relative width of certified brackets). The error for an unknown key, a wrong value or a wrong
 expression names file, line and expression.
 
-Below each figure of a site are its files: CSV with all numbers; JSON with its title, its spec (`figure`, from which
-`dpcore.specs.draw` draws it again), all its parameters, sentence, notes, Python code, and the same numbers by column, so
-that `pandas.DataFrame(facts["columns"])` is the table (a constant column is a single value; infinity is the text `inf`,
-because JSON has none); and SVG, which turns dark with the screen of its reader.
+Below each figure of a site are its files: CSV with all numbers (`pandas.read_csv` reads them in full precision); JSON with
+its title, its spec (`figure`, from which `dpcore.specs.draw` draws it again), all its parameters, sentence, notes, Python code, and the
+name and the columns of the CSV; and SVG, which turns dark with the screen of its reader.
 """
 
 
