@@ -63,7 +63,8 @@ def _functions(entry: Entry) -> str:
 
 
 def _arguments(form: Signature) -> str:
-    return str(form.replace(return_annotation=form.empty))[1:-1].replace("'", "")
+    text = str(form.replace(return_annotation=form.empty))[1:-1]
+    return re.sub(r"= '([^']*)'", r'= "\1"', re.sub(r": '([^']*)'", r": \1", text))
 
 
 def main() -> None:

@@ -15,7 +15,18 @@ from dpcore.site.config import Config, read_config
 from dpcore.site.figures import RenderedFigure, compact, render
 from dpcore.site.finding import check_links, directory_of, found_files, missing_page, related_places
 from dpcore.site.manifest import Manifest, Work, digest, fingerprint
-from dpcore.site.pages import EXAMPLES, FIGURE, Job, Page, check, gallery_pages, home_page, run_examples, text_pages
+from dpcore.site.pages import (
+    EXAMPLE,
+    EXAMPLES,
+    FIGURE,
+    Job,
+    Page,
+    check,
+    gallery_pages,
+    home_page,
+    run_examples,
+    text_pages,
+)
 from dpcore.site.progress import Progress
 from dpcore.site.shared import shared
 from dpcore.specs.presets import app_link
@@ -187,6 +198,10 @@ def work_on(job: Job) -> Any:
         return render(job.spec, job.name)
     if job.kind == EXAMPLES:
         return run_examples(job)
+    if job.kind == EXAMPLE:
+        from dpcore.site.reference.examples import run_room  # noqa: PLC0415  # as in `plan`
+
+        return run_room(job)
     from dpcore.site.errata import evidence  # noqa: PLC0415  # as in `plan`
 
     return evidence(job)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dpcore.site.config import Config, HomeQuestion
     from dpcore.site.pages import Page
-    from dpcore.site.places import Place
+    from dpcore.site.places import SitePlace
     from dpcore.site.tables import Table
     from dpcore.specs import Spec
 
@@ -91,12 +91,9 @@ class Composer:
         """Return the address and the words of a link to something by its name; raise if there is no such thing."""
         directory = self.site.directory or Directory(())
         place = directory.find(reference(target, words))
-        quiet, self.writer.quiet = self.writer.quiet, True
-        text = self.writer.inline(words or place.words or f"`{place.name}`")
-        self.writer.quiet = quiet
-        return self.address(place), text
+        return self.address(place), str(self.quiet_inline(words or place.words or f"`{place.name}`"))
 
-    def address(self, place: Place) -> str:
+    def address(self, place: SitePlace) -> str:
         """Return a relative link to a place; one in the app is a link of its own."""
         if "://" in place.path:
             return place.path
@@ -106,6 +103,18 @@ class Composer:
     def related(self, target: str) -> list[tuple[str, Markup]]:
         """Return links to what the index of the sources lists beside a thing."""
         return [(href, Markup(words)) for href, words in map(self.named, self.site.related.get(target, ()))]
+
+    def place(self, kind: str, name: str) -> tuple[str, Markup] | None:
+        """Return the address and the words of something by its kind and name; None if the site does not have it."""
+        place = self.site.directory.get(kind, name) if self.site.directory is not None else None
+        return None if place is None else (self.address(place), self.quiet_inline(place.words or name))
+
+    def quiet_inline(self, text: str) -> Markup:
+        """Return one line of Markdown without links in it, for a link of its own."""
+        quiet, self.writer.quiet = self.writer.quiet, True
+        markup = self.inline(text)
+        self.writer.quiet = quiet
+        return markup
 
     def coded(self, text: str) -> str:
         """Return the address of what a piece of code names, the first time in a part of a page; otherwise empty."""

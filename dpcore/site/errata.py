@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.core.errors import DpcoreError
 from dpcore.labs import errata
 from dpcore.site.pages import EVIDENCE, Job, Page
-from dpcore.site.places import Place
+from dpcore.site.places import SitePlace
 from dpcore.site.tables import plain_rows, table_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def errata_pages(section: Section) -> list[Page]:
         repr((sources, rows)),
         (),
         lambda composer: _table(composer, rows, sources),
-        places=tuple(Place("source", one.name, source_path(section.name, one.name), "", one.title) for one in sources),
+        places=tuple(
+            SitePlace("source", one.name, source_path(section.name, one.name), "", one.title) for one in sources
+        ),
     )
     by_source = {one: [row for row in rows if row.source == one.name] for one in sources}
     return [first, *(_page(section.name, source, own) for source, own in by_source.items() if own)]
@@ -53,7 +55,7 @@ def _page(section: str, source: errata.Source, rows: Sequence[errata.Row]) -> Pa
         tuple(Job(EVIDENCE, job_name(row), row=row.name, content=repr(row)) for row in rows),
         lambda composer: "".join(_row(composer, row) for row in rows),
         "By source",
-        tuple(Place("erratum", row.name, path, row.name, f"{source.title}, {row.place}") for row in rows),
+        tuple(SitePlace("erratum", row.name, path, row.name, f"{source.title}, {row.place}") for row in rows),
     )
 
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from dpcore.files.data import data_folder
 from dpcore.site.pages import Page
-from dpcore.site.places import Directory, Place
+from dpcore.site.places import Directory, SitePlace
 from dpcore.site.search import index_of
 from dpcore.specs import SpecError
 
@@ -30,11 +30,11 @@ _ID: Final = re.compile(r'\sid="([^"]+)"')
 MOST_BROKEN: Final = 5  # links named in a message
 
 
-def app_pages(config: Config) -> list[Place]:
+def app_pages(config: Config) -> list[SitePlace]:
     """Return the pages of the app, by the names in their addresses."""
     files = sorted((data_folder().parent / "pages").glob("[0-9]*_*.py"))
     names = [file.stem.split("_", 1)[1] for file in files]
-    return [Place("page", name, f"{config.app}/{name}", "", name.replace("_", " ")) for name in names]
+    return [SitePlace("page", name, f"{config.app}/{name}", "", name.replace("_", " ")) for name in names]
 
 
 def directory_of(config: Config, pages: Sequence[Page]) -> Directory:

@@ -38,7 +38,11 @@ _OLD: Final = {  # letters that Unicode had before it got the alphabets
 _VARIANT: Final = re.compile(r'<(mi|mn|mo) mathvariant="([a-z-]+)">([^<&])</\1>')
 _BAR: Final = re.compile(r'<mo(?: stretchy="false")?>(?=&#x0007C;</mo>)')  # of an absolute value, not of a relation
 _CODE: Final = re.compile(r"&#x([0-9A-Fa-f]+);")
-_REWRITTEN: Final = ((re.compile(r"\\operatorname\s*\*"), r"\\operatorname"), (re.compile(r"\\tag\{[^{}]*\}"), ""))
+_REWRITTEN: Final = (
+    (re.compile(r"\\arg\s*\\(max|min)(?![A-Za-z])"), r"\\mathrm{arg\\,\1}"),
+    (re.compile(r"\\operatorname\s*\*"), r"\\operatorname"),
+    (re.compile(r"\\tag\{[^{}]*\}"), ""),
+)
 
 
 @cache

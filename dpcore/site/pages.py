@@ -15,7 +15,7 @@ from dpcore.files.paths import inside
 from dpcore.site import markdown
 from dpcore.site.examples import check as check_examples
 from dpcore.site.examples import is_own, numbers
-from dpcore.site.places import Place
+from dpcore.site.places import SitePlace
 from dpcore.specs import Spec, SpecError, load, read
 from dpcore.specs.base import check_common
 from dpcore.specs.presets import several
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpcore.site.compose import Composer
     from dpcore.site.config import Config, Section
 
-FIGURE, EVIDENCE, EXAMPLES = "figure", "evidence", "examples"
+FIGURE, EVIDENCE, EXAMPLES, EXAMPLE = "figure", "evidence", "examples", "example"
 FILE_KEYS: Final = ("file",)
 NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`")
 ORDER: Final = "order.toml"
@@ -78,7 +78,7 @@ class Page:
         Returns its body.
     chapter : str, default ""
         Title of a group of pages within the section.
-    places : tuple of Place, default ()
+    places : tuple of SitePlace, default ()
         What texts can refer to on it.
     lead : bool, default True
         Whether the summary stands above the text; not if it is the text's own first sentence.
@@ -94,7 +94,7 @@ class Page:
     jobs: tuple[Job, ...]
     make: Callable[[Composer], str]
     chapter: str = ""
-    places: tuple[Place, ...] = ()
+    places: tuple[SitePlace, ...] = ()
     lead: bool = True
     items: tuple[Any, ...] = ()
 
@@ -193,25 +193,25 @@ def text_page(file: Path, section: str, title: str = "", chapter: str = "", summ
         tuple(figure_job(spec) for spec in text.figures),
         lambda composer: composer.text(text),
         chapter,
-        (Place("text", file.stem, path, "", name), *section_places(text, path), *figure_places(text.figures, path)),
+        (SitePlace("text", file.stem, path, "", name), *section_places(text, path), *figure_places(text.figures, path)),
         bool(summary or text.summary),
     )
 
 
-def section_places(text: markdown.Text, path: str) -> list[Place]:
+def section_places(text: markdown.Text, path: str) -> list[SitePlace]:
     """Return the parts of a text whose headings name something, as in "### Uniform noise: `uniform`"."""
     writer = markdown.Writer(text.file)
     places = []
     for token, inner in zip(text.tokens, text.tokens[1:], strict=False):
         if token.type == "heading_open":
             anchor = writer.identifier(markdown.plain_heading(inner.content))
-            places += [Place("section", name, path, anchor, inner.content) for name in NAMED.findall(inner.content)]
+            places += [SitePlace("section", name, path, anchor, inner.content) for name in NAMED.findall(inner.content)]
     return places
 
 
-def figure_places(specs: Iterable[Spec], path: str) -> list[Place]:
+def figure_places(specs: Iterable[Spec], path: str) -> list[SitePlace]:
     """Return the places of figures."""
-    return [Place("figure", spec.name, path, spec.name, str(spec.get("title", spec.name))) for spec in specs]
+    return [SitePlace("figure", spec.name, path, spec.name, str(spec.get("title", spec.name))) for spec in specs]
 
 
 def _named(file: Path) -> str:

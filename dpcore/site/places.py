@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class SitePlace:
     """Something that has a name, and where it is.
 
     Attributes
@@ -46,16 +46,16 @@ class Place:
 class Directory:
     """All places of a site by kind and name."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
-        self.places: dict[tuple[str, str], Place] = {}
+    def __init__(self, places: Iterable[SitePlace]) -> None:
+        self.places: dict[tuple[str, str], SitePlace] = {}
         for place in places:
             self.places.setdefault((place.kind, place.name), place)
 
-    def get(self, kind: str, name: str) -> Place | None:
+    def get(self, kind: str, name: str) -> SitePlace | None:
         """Return the place of a thing, or None."""
         return self.places.get((kind, name))
 
-    def find(self, reference: Reference) -> Place:
+    def find(self, reference: Reference) -> SitePlace:
         """Return the place that a reference means.
 
         Raises
@@ -77,7 +77,7 @@ class Directory:
         msg = f"[[{reference.name}]] refers to a {what}that the site does not have; {hint}"
         raise DomainError(msg)
 
-    def of_code(self, text: str) -> Place | None:
+    def of_code(self, text: str) -> SitePlace | None:
         """Return what a piece of code names: a name of the language, a theorem, a command or a function; None if nothing."""
         if text.startswith("dpcore ") and (command := self.get("command", text.split()[1])):
             return command

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.core.numerals import numeral
 from dpcore.site.pages import Page
+from dpcore.site.places import SitePlace
 from dpcore.specs import drawers
 from dpcore.specs.fields import required
 
@@ -59,6 +60,10 @@ def kinds_page(section: str) -> Page:
         (),
         lambda composer: _compose(composer, kinds),
         "Tools",
+        tuple(
+            SitePlace("kind", name, f"{section}/figures.html", f"kind-{name}", f"figures of kind `{name}`")
+            for name, *_ in kinds
+        ),
     )
 
 
@@ -88,5 +93,8 @@ def _default(value: Any) -> str:
 def _compose(composer: Composer, kinds: list[tuple[str, str, list[tuple[str, str, str]]]]) -> str:
     parts = [composer.md(LEAD)]
     for name, meaning, keys in kinds:
-        parts += [composer.heading(f"`{name}`"), composer.html("kind.html", name=name, meaning=meaning, keys=keys)]
+        parts += [
+            composer.heading(f"`{name}`", name=f"kind-{name}"),
+            composer.html("kind.html", name=name, meaning=meaning, keys=keys),
+        ]
     return "".join(parts)
