@@ -365,7 +365,9 @@ def exponential(epsilon: Real) -> TradeOff:
     0.244919
     """
 
-def exponential_scores(epsilon: Real, scores: Iterable[Real], neighbour_scores: Iterable[Real], sensitivity: Real = 1.0) -> TradeOff:
+def exponential_scores(
+    epsilon: Real, scores: Iterable[Real], neighbour_scores: Iterable[Real], sensitivity: Real = 1.0
+) -> TradeOff:
     r"""Exponential mechanism with given scores.
 
     One candidate is chosen with probability proportional to exp(ε score / 2Δ), by its scores on two

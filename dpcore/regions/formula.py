@@ -54,7 +54,7 @@ class FormulaNode:
         if not self.parts:
             return a if self.sign == VARIABLE else np.full_like(a, self.number)
         with np.errstate(all="ignore"):
-            return _VALUES[self.sign](*(part.at(a) for part in self.parts))
+            return np.asarray(_VALUES[self.sign](*(part.at(a) for part in self.parts)), dtype=np.float64)
 
     def within(self, low: FloatArray, high: FloatArray) -> Interval:
         """Return bounds of the value on each interval."""

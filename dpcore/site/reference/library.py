@@ -84,7 +84,7 @@ def _page(section: str, room: str) -> Page:
 
     def make(composer: Composer) -> str:
         rest = as_markdown(module.__doc__ or "").split("\n\n", 1)[1:]
-        parts = [composer.md("\n\n".join(rest))] if rest else []
+        parts: list[str] = [composer.md("\n\n".join(rest))] if rest else []
         for thing in things:
             parts.append(composer.heading(f"`{thing.name}`", name=thing.name))
             parts.append(_thing(composer, thing, module))
