@@ -158,6 +158,7 @@ def test_splits_by_errors_need_no_weights() -> None:
 
 
 def test_five_counts_and_a_mean_of_an_own_file() -> None:
+    PAGE.opened()  # what everybody sees first is shared
     shared = set(work.cache().kept)
     app = uploaded(CSV)
     assert app.selectbox(key="plan_table").value == uploads.UPLOAD
