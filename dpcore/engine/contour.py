@@ -24,7 +24,7 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
 from dpcore.core.question import shared
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
-from dpcore.engine.contour_cells import Place, fine_cells, log_kappas
+from dpcore.engine.contour_cells import BucketPlace, fine_cells, log_kappas
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_outline import Outline, outline
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, fading_line, plain_line, smooth_line, windows
@@ -333,7 +333,7 @@ class Contour:
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
         assigned: list[tuple[Name, Bucket | None, Index]] = []
-        new: list[Place] = []
+        new: list[BucketPlace] = []
         for kind, begin, end in ((KERNEL_N, 0, low), (KERNEL_I, low, high), (KERNEL_D, high, eps.size)):
             if begin == end:
                 continue
@@ -345,7 +345,7 @@ class Contour:
         return [(bucket or buckets[name], index) for name, bucket, index in assigned]
 
     def _sorted(
-        self, kind: int, eps: FloatArray, width: float, new: list[Place], buckets: dict[Name, Bucket]
+        self, kind: int, eps: FloatArray, width: float, new: list[BucketPlace], buckets: dict[Name, Bucket]
     ) -> Iterator[tuple[Name, Bucket | None, slice]]:
         """Yield the buckets of ascending values on one branch, each with its part of them; add missing ones to `new`."""
         branch = self.branches[kind]
@@ -363,12 +363,12 @@ class Contour:
                 yield name, bucket, slice(begin, end)
                 continue
             if width == _LONG and bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
-                new.append(Place(name, float(steps[begin]), float(steps[end - 1])))
+                new.append(BucketPlace(name, float(steps[begin]), float(steps[end - 1])))
             else:
-                new.append(Place(name, at * width, (at + 1) * width))
+                new.append(BucketPlace(name, at * width, (at + 1) * width))
             yield name, None, slice(begin, end)
 
-    def _prepare(self, places: list[Place]) -> dict[Name, Bucket]:
+    def _prepare(self, places: list[BucketPlace]) -> dict[Name, Bucket]:
         """Choose the line of each new bucket and evaluate M at all real points of its certificate in one call."""
         if not places:
             return {}
@@ -409,7 +409,7 @@ class Contour:
         least = max(_ACCURACY, _DIGITS * self.tolerance) * math.exp(min(0.0, _WIDTH**2 - width**2) / 8)
         return least * (1.0 if bucket.kind == KERNEL_I else bucket.relative)
 
-    def _positions(self, kind: int, places: list[Place]) -> FloatArray:
+    def _positions(self, kind: int, places: list[BucketPlace]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
         branch, product = self.branches[kind], self.product
         (start, end), top = self._starts[kind], float(branch.steps[-1])

@@ -22,7 +22,7 @@ _LOG_CELL, _SMALLEST_CELL, _MOST_CELLS = math.log(1.25), 1e-290, 1 << 12
 their number."""
 
 
-class Place(NamedTuple):
+class BucketPlace(NamedTuple):
     """A new bucket: its kind, number and width, and the deviations it covers, from the start of the branch.
 
     `ends` are its ends as values of eps, if they are not those of the deviations.
@@ -44,7 +44,7 @@ def fine_cells(
     branch: Branch,
     start: float,
     values: tuple[int, FloatArray, NDArray[np.int64], float],
-    new: list[Place],
+    new: list[BucketPlace],
     buckets: dict[Name, Bucket],
 ) -> Iterator[tuple[Name, Bucket | None, slice]]:
     """Yield buckets that cover a small factor of eps as well as a few standard deviations; add missing ones to `new`.
@@ -65,5 +65,5 @@ def fine_cells(
             low, high = max(ends[0], float(around[0])), min(ends[1], float(around[1]))
             low, high = min(low, float(eps[begin])), max(high, float(eps[end - 1]))
             first, last = (np.interp((low, high), branch.epsilon, branch.steps) - start).tolist()
-            new.append(Place(name, first, last, (low, high)))
+            new.append(BucketPlace(name, first, last, (low, high)))
         yield name, bucket, slice(begin, end)
