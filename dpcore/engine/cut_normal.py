@@ -70,7 +70,7 @@ _BLOCK = 128  # exponents at once
 _VERTICAL = 2.0 ** -np.arange(0.0, 26.0)  # ends of the panels of the vertical piece, over its height
 
 
-class _Axis(NamedTuple):
+class _AxisNodes(NamedTuple):
     """Nodes on the real axis: x, log of weight and density, g."""
 
     x: FloatArray
@@ -97,7 +97,7 @@ class CutNormal(ABC):
         self.high, self.steepness, self.shift = high, steepness, shift
         self._lines: dict[float, LinePath] = {}
         self._log_m: dict[float, float] = {}
-        self._axes: dict[int, _Axis] = {}
+        self._axes: dict[int, _AxisNodes] = {}
         self._sizes: dict[float, tuple[FloatArray, FloatArray]] = {}
         self._turned_axes: dict[float, tuple[FloatArray, FloatArray]] = {}
 
@@ -115,13 +115,13 @@ class CutNormal(ABC):
 
     # ---- the real axis -------------------------------------------------------------------------------------------
 
-    def _axis_of(self, height: float) -> _Axis:
+    def _axis_of(self, height: float) -> _AxisNodes:
         key = round(height * 2**20)
         axis = self._axes.get(key)
         if axis is None:
             x, weight = _panels(LOWEST, self.high, _HALF * height)
             log_weight = np.log(weight) - x * x / 2 - 0.5 * math.log(2 * math.pi)
-            axis = self._axes[key] = _Axis(x, log_weight, self.value(x))
+            axis = self._axes[key] = _AxisNodes(x, log_weight, self.value(x))
         return axis
 
     def _path_height(self, c: float) -> float:
