@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.charts.movable import written
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -79,12 +81,12 @@ def _following(layer: Mapping[str, Any], views: Mapping[str, str]) -> dict[str, 
     return {**layer, "mark": {**mark, "clip": clip}, "encoding": encoding}
 
 
-def _bounded(view: str, low: float, high: float, *, log: bool) -> str:
+def _bounded(view: str, low: str, high: str, *, log: bool) -> str:
     """Return the part of the axis in view: never beyond the whole axis; a part that is moved to the end keeps its size."""
-    start, end = f"max({low!r}, {view}[0])", f"min({high!r}, {view}[1])"
+    start, end = f"max({low}, {view}[0])", f"min({high}, {view}[1])"
     if not log:
-        size = f"min({high - low!r}, {view}[1] - {view}[0])"
-        start, end = f"clamp({view}[0], {low!r}, {high!r} - {size})", f"clamp({view}[1], {low!r} + {size}, {high!r})"
+        size = f"min({high} - {low}, {view}[1] - {view}[0])"
+        start, end = f"clamp({view}[0], {low}, {high} - {size})", f"clamp({view}[1], {low} + {size}, {high})"
     return f"isValid({view}) ? [{start}, {end}] : null"
 
 
@@ -92,14 +94,16 @@ def _freed(channel: Mapping[str, Any], view: str, active: str) -> dict[str, Any]
     """Return a position whose ticks and clamped ends hold only for the whole picture."""
     free = dict(channel)
     axis, scale = dict(channel.get("axis") or {}), dict(channel.get("scale") or {})
-    if axis.get("values") is not None:
-        axis["values"] = {"expr": f"{active} ? null : {json.dumps(axis['values'])}"}
+    if (values := axis.get("values")) is not None:
+        whole = values["expr"] if isinstance(values, dict) else json.dumps(values)
+        axis["values"] = {"expr": f"{active} ? null : {whole}"}
     if "labelExpr" in axis:
         axis["labelExpr"] = f"{active} ? format(datum.value, '.6~g') : ({axis['labelExpr']})"
     if scale.get("clamp"):
         scale["clamp"] = {"expr": f"!{active}"}
     domain = scale.get("domain")
-    if isinstance(domain, list) and all(isinstance(end, (int, float)) for end in domain):
-        scale["domainRaw"] = {"expr": _bounded(view, *domain, log=scale.get("type") == "log")}
+    if isinstance(domain, list) and all(isinstance(end, (int, float, dict)) for end in domain):
+        low, high = map(written, domain)
+        scale["domainRaw"] = {"expr": _bounded(view, low, high, log=scale.get("type") == "log")}
     free |= {name: part for name, part in (("axis", axis), ("scale", scale)) if part}
     return free
