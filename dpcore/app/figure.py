@@ -207,7 +207,7 @@ def answer(figure: Figure) -> str:
 def draw(figure: Figure, key: str, **options: Any) -> Any:
     """Draw only the chart; return its selection event if `options` has `on_select`."""
     outline, tables = figure.outline
-    spec, facts = movable(outline)
+    spec, facts = movable(outline, tables)
     tables = tables if facts is None else {**tables, FACTS: facts}
     data = {**spec.get("datasets", {}), **{name: _arrow(table) for name, table in tables.items()}}
     return st.vega_lite_chart(

@@ -35,7 +35,6 @@ _STYLE: Final = """<style>
 [class*="st-key-other_view"] a:not(:hover) { background: none; }
 [class*="st-key-other_view"] p { font-weight: normal; }
 @media (max-width: 640px) {
-.stMainBlockContainer { padding-top: 1rem; }
 [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-under_controls"]) { gap: 1rem; }
 [data-testid="stColumn"]:has([class*="st-key-under_controls"]),
 [data-testid="stColumn"] [data-testid="stVerticalBlock"]:has([class*="st-key-under_controls"]),

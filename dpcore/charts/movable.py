@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 FACTS: Final = "facts"
 """Name of the table with one row that holds the ends and the names; the tables of layers have other names."""
+ENDS: Final = "ends"
+"""Name in ``usermeta`` of the ends of axes without a domain of their own: expressions, by channel."""
 _FIXED: Final = (0.0, 1.0)  # ends of rates, which never move
 _LAYER: Final = {
     "mark": {"type": "point", "size": 0, "strokeWidth": 0, "aria": False, "tooltip": None},
@@ -23,13 +26,17 @@ _LAYER: Final = {
 }
 
 
-def movable(spec: Mapping[str, Any]) -> tuple[dict[str, Any], pd.DataFrame | None]:
+def movable(
+    spec: Mapping[str, Any], tables: Mapping[str, pd.DataFrame] | None = None
+) -> tuple[dict[str, Any], pd.DataFrame | None]:
     """Return a specification without the numbers and names that may change with a slider, and the table that holds them.
 
     Parameters
     ----------
     spec : mapping
         The Vega-Lite specification of a layered chart; it is not changed.
+    tables : mapping of str to DataFrame, optional
+        Its tables by name. Axes that end where their numbers end then say so in ``usermeta`` (`ENDS`), for the zoom.
 
     Returns
     -------
@@ -38,9 +45,42 @@ def movable(spec: Mapping[str, Any]) -> tuple[dict[str, Any], pd.DataFrame | Non
     """
     facts = _Facts()
     layers = [_freed(layer, facts) for layer in spec.get("layer", ())]
+    if ends := _open_ends(spec, tables or {}, facts):
+        meta = spec.get("usermeta", {})
+        spec = {**spec, "usermeta": {**meta, ENDS: ends}}
     if not facts.known:
         return dict(spec), None
     return {**spec, "layer": [*layers, _LAYER]}, pd.DataFrame({name: [value] for name, value in facts.known.items()})
+
+
+def _open_ends(spec: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], facts: _Facts) -> dict[str, list[str]]:
+    """Return the ends of axes without a domain of their own, as expressions: those of the numbers on them, and 0."""
+    ends = {}
+    for channel in ("x", "y"):
+        parts = [layer.get("encoding", {}).get(channel, {}) for layer in spec.get("layer", ())]
+        scales = [part.get("scale") or {} for part in parts]
+        if any(isinstance(scale.get("domain"), list) for scale in scales):
+            continue
+        columns = [
+            tables[layer["data"]["name"]][field].to_numpy()
+            for layer in spec.get("layer", ())
+            for name in (channel, f"{channel}2")
+            if (field := layer.get("encoding", {}).get(name, {}).get("field")) and _has_numbers(layer, field, tables)
+        ]
+        values = np.concatenate(columns) if columns else np.empty(0)
+        is_log = any(scale.get("type") == "log" for scale in scales)
+        values = values[np.isfinite(values) & ((values > 0) | (not is_log))]
+        if values.size and not is_log and all(scale.get("zero", True) for scale in scales):
+            values = np.append(values, 0.0)
+        if values.size and values.min() < values.max():
+            pair = (("low", values.min()), ("high", values.max()))
+            ends[channel] = [facts.expression(f"{channel}_{side}", float(end))["expr"] for side, end in pair]
+    return ends
+
+
+def _has_numbers(layer: Mapping[str, Any], field: str, tables: Mapping[str, pd.DataFrame]) -> bool:
+    table = tables.get(layer.get("data", {}).get("name", ""))
+    return table is not None and field in table and table[field].dtype.kind in "iuf"
 
 
 class _Facts:

@@ -6,6 +6,7 @@ import copy
 import re
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from dpcore import specs
@@ -29,7 +30,7 @@ HELD = {
 
 def on_a_page(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a specification as a page sends it, with its data."""
-    free, facts = movable(spec)
+    free, facts = movable(spec, {name: pd.DataFrame(rows) for name, rows in spec.get("datasets", {}).items()})
     more = {} if facts is None else {FACTS: facts.to_dict("records")}
     return {**zoomable(free), "datasets": {**spec.get("datasets", {}), **more}}
 
@@ -65,3 +66,18 @@ def test_two_ends_of_one_axis_have_two_names() -> None:
     assert ends[0] == ends[2] != ends[1]
     assert facts is not None
     assert sorted(facts.iloc[0]) == [2.0, 3.0]
+
+
+def test_the_zoom_ends_with_the_numbers_on_axes_without_a_domain() -> None:
+    table = pd.DataFrame({"n": [10.0, 1000.0], "error": [0.5, 0.02]})
+    x = {"field": "n", "type": "quantitative", "scale": {"type": "log"}}
+    y = {"field": "error", "type": "quantitative"}
+    spec = {"layer": [{"data": {"name": "data-0"}, "mark": "line", "encoding": {"x": x, "y": y}}]}
+    free, facts = movable(spec, {"data-0": table})
+    assert facts is not None
+    assert facts.iloc[0].to_dict() == {"x_low": 10.0, "x_high": 1000.0, "y_low": 0.0, "y_high": 0.5}
+    scales = [zoomable(free)["layer"][0]["encoding"][name]["scale"] for name in ("x", "y")]
+    for scale, name in zip(scales, ("x", "y"), strict=True):
+        assert "domain" not in scale, "the whole picture stays as it was"
+        assert f"data('{FACTS}')[0].{name}_low" in scale["domainRaw"]["expr"]
+        assert f"data('{FACTS}')[0].{name}_high" in scale["domainRaw"]["expr"]
