@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("labs",),
     ("",),
     ("charts",),
-    ("specs",),
+    ("specs", "values"),
     ("site", "app"),
     ("cli", "__main__"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ from dpcore.core.registry import shown
 from dpcore.files.data import data_folder
 from dpcore.files.paths import inside, link
 from dpcore.language.problems import nearest, quoted
+from dpcore.site.images import image_of
 from dpcore.specs import SpecError, load
 from dpcore.specs.base import NAME
 from dpcore.specs.reading import lines_above, place_of, source_text
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 APP: Final = "http://localhost:8501"
 KINDS: Final = ("texts", "gallery", "errata", "reference")
 WEB: Final = ("http", "https")
-_KEYS: Final = ("title", "lead", "app", "text", "question", "section")
+LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+"""A language tag such as en, de or pt-BR."""
+
+_KEYS: Final = ("title", "lead", "app", "text", "question", "section", "brand", "logo", "language", "footer")
 _SECTION: Final = ("name", "title", "summary", "kind", "folder", "pages")
 
 
@@ -64,6 +69,14 @@ class Config:
         Questions of the home page.
     sections : tuple of Section
         Its sections, in order.
+    brand : str, default "dpcore"
+        The name at the top of every page.
+    logo : str, default ""
+        An image file beside the spec, shown before the brand.
+    language : str, default "en"
+        The language of the pages, as a tag.
+    footer : str, default ""
+        One line of Markdown at the end of every page.
     """
 
     file: Path
@@ -74,6 +87,10 @@ class Config:
     above: int
     questions: tuple[HomeQuestion, ...]
     sections: tuple[Section, ...]
+    brand: str = "dpcore"
+    logo: str = ""
+    language: str = "en"
+    footer: str = ""
 
 
 def default_file() -> Path:
@@ -101,7 +118,29 @@ def read_config(path: Path) -> Config:
         lines_above(text, "text"),
         tuple(_question(row, path.name) for row in _rows(table, "question", path.name)),
         tuple(_section(row, path) for row in _rows(table, "section", path.name)),
+        _text(table, "brand", path.name, "dpcore"),
+        _logo(_text(table, "logo", path.name, ""), path, text),
+        _language(_text(table, "language", path.name, "en"), place_of(text, path.name, "language")),
+        _text(table, "footer", path.name, ""),
     )
+
+
+def _logo(name: str, path: Path, text: str) -> str:
+    """Return the name of the logo, if it is an image of the site's folder."""
+    if name:
+        try:
+            image_of(path.parent, name)
+        except DpcoreError as error:
+            msg = f"{place_of(text, path.name, 'logo')}: {error}"
+            raise SpecError(msg) from None
+    return name
+
+
+def _language(tag: str, place: str) -> str:
+    if not LANGUAGE.fullmatch(tag):
+        msg = f"{place}: language must be a language tag such as en, de or pt-BR, got {shown(tag)}."
+        raise SpecError(msg)
+    return tag
 
 
 def app_address(address: str, place: str) -> str:
