@@ -15,7 +15,7 @@ from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
-from dpcore.core.numerals import nearest
+from dpcore.core.numerals import nearest, numeral
 from dpcore.frames import compare
 from dpcore.words import attacks_sentence, of_100, outward
 
@@ -247,7 +247,7 @@ def calibrate_words(frame: pd.DataFrame) -> str:
         if pd.notna(row["epsilon"])
         else "the target"
     )
-    return f"{row['parameter']} = {nearest(float(row['value']), 8)} meets {target}: {row['expression']} ({WORDS[str(row['kind'])]})."
+    return f"{row['parameter']} = {numeral(float(row['value']))} meets {target}: {row['expression']} ({WORDS[str(row['kind'])]})."
 
 
 def interval_words(frame: pd.DataFrame) -> str:

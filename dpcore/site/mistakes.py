@@ -46,6 +46,14 @@ _LEFT: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
         "a name in braces belongs to a heading {#sec:name}, a formula {#eq:name}, an image {#fig:name} or a caption {#tbl:name}.",
     ),
     (
+        re.compile(r"\]\("),
+        "The link is not allowed; a link starts with http:, https:, mailto: or names a file, without spaces.",
+    ),
+    (
+        re.compile(r"\[@[A-Za-z0-9_]"),
+        "a citation is written [@key] or [@key, p. 3; @other].",
+    ),
+    (
         re.compile(r"(?<![\w.])@(?:fig|tbl|eq|sec|figure|table|equation|section)\b"),
         "a reference is written @fig:name, @tbl:name, @eq:name or @sec:name.",
     ),

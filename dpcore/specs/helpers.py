@@ -59,4 +59,4 @@ def plain_table(source: Path | bytes | str) -> pd.DataFrame:
 
 def table_words(frame: pd.DataFrame) -> str:
     """Say how large a table is."""
-    return f"{len(frame)} rows with {', '.join(map(str, frame.columns))}."
+    return f"{len(frame)} rows."

@@ -15,13 +15,15 @@ from dpcore.regions.guarantees import DP, GDP
 from dpcore.theorems.divergence_sums import divergence_sum, infinite
 from dpcore.theorems.rdp_tight import tight_epsilon
 from dpcore.theorems.record import Promise, PromisedRegion, Theorem, TheoremOracle
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.theorems.releases import Releases
 
 ORDERS = 1.0 + np.concatenate((np.geomspace(0.01, 1.0, 12), np.geomspace(1.2, 1e4, 48)))  # where the search begins
-DELTAS = tuple(np.geomspace(1e-12, 0.1, 12).tolist())  # one statement a decade is as much as a picture shows
+DELTAS = (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.4, 0.7)  # of the picture, dense where it is seen
+_DIGITS = 4  # of their epsilons, rounded up: a table repeats them in each row
 _FINER = 17  # odd: the best order so far is tried again
 _ROUNDS = 4  # the order is then known to about 1e-4, and epsilon, flat there, to about 1e-9
 
@@ -49,7 +51,8 @@ def _region(releases: Releases, delta: float, _slack: float) -> PromisedRegion:
         place = _best(ORDERS, total, other)
         bound = float(total[place])
         if math.isfinite(bound):
-            pairs.append((tight_epsilon(float(ORDERS[place]), up(bound), other), other))
+            value = tight_epsilon(float(ORDERS[place]), up(bound), other)
+            pairs += [] if other == delta else [(float(outward(value, _DIGITS)), other)]
     if not pairs:
         msg = "No order gives a finite sum."
         raise DomainError(msg)

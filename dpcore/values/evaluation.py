@@ -302,10 +302,10 @@ def _holds(sign: str, a: NumberValue, b: NumberValue) -> bool | None:
     if sign == "<":
         return True if a.high < b.low else False if a.low >= b.high else None
     equal: bool | None = None
-    if a.high < b.low or b.high < a.low:
+    if all(one.kind in (GIVEN, EXACT) for one in (a, b)):
+        equal = a.high == b.high or abs(a.high - b.high) <= _SLACK * max(abs(a.high), abs(b.high))
+    elif a.high < b.low or b.high < a.low:
         equal = False
-    elif all(one.kind in (GIVEN, EXACT) for one in (a, b)):
-        equal = abs(a.high - b.high) <= _SLACK * max(abs(a.high), abs(b.high)) or a.high == b.high
     return equal if sign == "==" or equal is None else not equal
 
 

@@ -238,7 +238,8 @@ def _named(spec: Spec, index: int, values: TextValues) -> Spec:
 
 def _section(spec: Spec, own: Mapping[str, Any]) -> list[Token]:
     """Return a figure of a TOML report as tokens: its title as a heading, its text, and itself."""
-    words = "\n\n".join([f"## {spec['title']}"] * ("title" in spec) + [str(spec["text"])] * ("text" in spec))
+    parts = [f"## {spec['title']}"] if "title" in spec else []
+    words = "\n\n".join([*parts, str(spec.get("text", ""))])
     text = markdown.read(f"{words}\n\n```toml\n```\n", lead=False, above=spec.line - 1, **own)
     block = text.tokens[-1]
     block.info, block.meta = "figure", {**block.meta, "figure": spec.name, "untitled": True}

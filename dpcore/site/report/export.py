@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 WRITERS: Final = {".docx": "docx", ".tex": "latex", ".md": "gfm+tex_math_dollars", ".ipynb": "ipynb"}
 PPI: Final = 192  # of pictures for word processors: twice the pixels of a screen
+_PIECES: Final = re.compile(r"```.*?```|`[^`]*`|\\\\.|\$[^$]*\$", re.DOTALL)  # code, escaped signs, formulas
+_SYMBOLS: Final = tuple(
+    (re.compile(old), new)
+    for old, new in (
+        (r"\b(backslash|bar\.v|dash|div|dot|eq|gt|lt|minus|parallel|perp|plus|times)\.circle\b", r"\1.o"),
+        (r"\b(brace|bracket|paren)\.([lr])\.double\b", r"\1.\2.stroked"),
+        (r"\bintegral\.sect\b", "integral.inter"),
+        (r"(?<![.\w])sect\b", "inter"),
+    )
+)
 _TEX: Final = (
     r"""\usepackage{caption}\captionsetup{labelformat=empty,justification=raggedright,singlelinecheck=false}"""
 )
@@ -119,6 +129,20 @@ def _sized(svg: bytes) -> str:
     return text.replace("<svg", f'<svg width="{match[1]}" height="{match[2]}"', 1)
 
 
+def renamed_symbols(source: str) -> str:
+    """Return a text of Typst with the symbols of its formulas under the names of Typst 0.15; Pandoc 3.9 writes older ones."""
+
+    def renamed(match: re.Match[str]) -> str:
+        text = match[0]
+        if not text.startswith("$"):
+            return text
+        for pattern, new in _SYMBOLS:
+            text = pattern.sub(new, text)
+        return text
+
+    return _PIECES.sub(renamed, source)
+
+
 def _pdf(document: Document, figures: Mapping[str, RenderedFigure], citations: Citations) -> bytes:
     """Return a report as PDF: Pandoc writes Typst, and Typst sets it."""
     need("pypandoc", "A PDF")
@@ -139,7 +163,7 @@ def _pdf(document: Document, figures: Mapping[str, RenderedFigure], citations: C
         template = (resources.files("dpcore.site") / "assets" / "report.typ").read_bytes()
         options = ["-f", "json", "-t", "typst", "--standalone", "--template=report.typ"]
         source = pandoc(options, json.dumps(ast).encode(), {"report.typ": template})
-        (folder / "main.typ").write_bytes(source)
+        (folder / "main.typ").write_text(renamed_symbols(source.decode()), encoding="utf-8")
         data = typst_pdf(folder)
     if not data.startswith(b"%PDF-"):
         msg = "Typst wrote no PDF."
