@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from dpcore import mechanisms
 from dpcore.core import registry
@@ -16,7 +17,7 @@ from dpcore.core.errors import (
     RelationError,
 )
 from dpcore.language import parse
-from dpcore.language.constructors import Constructor, constructor
+from dpcore.language.constructors import constructor
 from dpcore.regions import algebra, guarantees, sampling
 from dpcore.regions.tradeoff import TradeOff
 from dpcore.theorems import bound_regions
@@ -36,14 +37,19 @@ __all__ = [
     "TradeOff",
     "__version__",
     "parse",
+    "sweep",
 ]
 __all__ += [entry.name for entry in registry.entries()]  # type checkers read them in __init__.pyi
 
 
-def __getattr__(name: str) -> Constructor:
-    """Return the function of any name of the language: ``dpcore.dp(0.6, 0.05)``."""
+def __getattr__(name: str) -> Any:
+    """Return the function of any name of the language: ``dpcore.dp(0.6, 0.05)``; sweeps are loaded when they are asked for."""
     if registry.knows(name):
         return constructor(name)
+    if name == "sweep":
+        from dpcore.sweeps import sweep  # noqa: PLC0415  # few need it
+
+        return sweep
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg, name=name, obj=sys.modules[__name__])
 

@@ -14,6 +14,7 @@ from dpcore.core.errors import (
 )
 from dpcore.language import parse
 from dpcore.regions.tradeoff import Real, TradeOff, Whole
+from dpcore.sweeps.run import sweep
 
 __version__: str
 
@@ -28,15 +29,18 @@ __all__ = [
     "TradeOff",
     "__version__",
     "assume",
+    "banded_gaussian",
     "basic",
     "bounded_laplace",
     "dp",
     "dptv",
     "erase",
     "exponential",
+    "fixed_size",
     "gaussian",
     "gaussian_analytic",
     "gaussian_classic",
+    "gaussian_mixture",
     "gdp",
     "geometric",
     "group",
@@ -55,10 +59,14 @@ __all__ = [
     "simplified",
     "staircase",
     "subsample",
+    "sweep",
     "symmetric",
+    "tree_aggregation",
+    "truncated_poisson",
     "tv",
     "uniform",
     "union",
+    "user_gaussian",
     "zcdp",
 ]
 
@@ -95,6 +103,49 @@ def assume(region: TradeOff, relation: Literal["any", "substitution", "add/remov
     >>> region = assume(rr(1), "add/remove")
     >>> print(f"{region.delta(0):.6g}")
     0.462117
+    """
+
+def banded_gaussian(sigma: Real, q: Real, bands: Whole, steps: Whole, norm: Real = 1.0) -> TradeOff:
+    r"""Banded matrix noise on samples.
+
+    The steps are released as Cx plus normal noise σ, C lower triangular with b bands; group i mod b is
+    sampled at step i.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    q : 0 or a number in [1e-300, 1]
+        Size of a batch over that of the dataset (p).
+    bands : an integer in [1, 1000000000]
+        Bands of the matrix C (b).
+    steps : an integer in [1, 1000000000]
+        Steps of the training (T).
+    norm : a number in [1e-50, 1e50], default 1
+        Largest norm of a column of C (κ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \left(G_{\kappa/\sigma}^{bq}\right)^{\otimes\lceil T/b\rceil},\quad \kappa=\max_i\lVert C_{\cdot i}\rVert_2
+
+    Assumptions: The records form b fixed groups of equal size; a batch is a q-th of all records; each
+    record moves its step by at most 1.
+
+    References
+    ----------
+    Choquette-Choo et al. 2023 (BandMF), Theorem 4.
+
+    Examples
+    --------
+    >>> from dpcore import banded_gaussian
+    >>> region = banded_gaussian(1, 0.1, 1, 1)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
     """
 
 def basic(region: TradeOff) -> TradeOff:
@@ -311,6 +362,43 @@ def exponential(epsilon: Real) -> TradeOff:
     0.244919
     """
 
+def fixed_size(region: TradeOff, p: Real) -> TradeOff:
+    r"""Fixed-size subsampling, one record more.
+
+    A random fraction p = m/n of the records is used, always m of them; the neighbour has one record
+    less.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    p : a number in [1e-300, 1]
+        Fraction m/n of the records that is used.
+
+    Returns
+    -------
+    TradeOff
+        The region, exact where its parts are, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: f_p = p f + (1-p)(1-\alpha),\quad P_0\ \text{against}\ (1-p)P_0+pP_1
+
+    Assumptions: The sample has a fixed size m of n records, n those of the larger dataset; the part
+    holds for a substituted record.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi 2018; pair and proof in the guide.
+
+    Examples
+    --------
+    >>> from dpcore import fixed_size, gaussian
+    >>> region = fixed_size(gaussian(1), 0.1)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
+    """
+
 def gaussian(sigma: Real, sensitivity: Real = 1.0) -> TradeOff:
     r"""Gaussian mechanism.
 
@@ -416,6 +504,44 @@ def gaussian_classic(epsilon: Real, delta: Real) -> TradeOff:
     >>> region = gaussian_classic(10, 1e-5)
     >>> print(f"{region.delta(10):.2g}")
     2.3e-05
+    """
+
+def gaussian_mixture(sigma: Real, sensitivities: Iterable[Real], probabilities: Iterable[Real]) -> TradeOff:
+    r"""Gaussian noise, random sensitivity.
+
+    A person moves the sum by c_j with probability p_j; the sum gets normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    sensitivities : a list of numbers
+        Moves of the sum.
+    probabilities : a list of numbers
+        Probability of each move.
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: N(0,\sigma^2)\ \text{against}\ \sum_j p_j N(c_j,\sigma^2)
+
+    Assumptions: The moves and their probabilities do not depend on the other records; the probabilities
+    add up to 1.
+
+    References
+    ----------
+    Kahane 1985 (convexity inequality); Choquette-Choo, Ganesh, Steinke, Thakurta 2024.
+
+    Examples
+    --------
+    >>> from dpcore import gaussian_mixture
+    >>> region = gaussian_mixture(1, [0, 1], [0.9, 0.1])
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
     """
 
 def gdp(mu: Real) -> TradeOff:
@@ -1086,6 +1212,83 @@ def symmetric(region: TradeOff) -> TradeOff:
     0.06
     """
 
+def tree_aggregation(sigma: Real, steps: Whole) -> TradeOff:
+    r"""Tree aggregation.
+
+    Running sums of T steps are released by the nodes of a binary tree, each with normal noise σ; a
+    record is in one step.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    steps : an integer in [1, 1000000000000000]
+        Steps, the leaves of the tree (T).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: G_{\sqrt{h}/\sigma},\quad h=\lfloor\log_2 T\rfloor+1
+
+    Assumptions: A record takes part in one step and moves its sum by at most 1; only complete subtrees
+    are released.
+
+    References
+    ----------
+    Dwork, Naor, Pitassi, Rothblum 2010; Chan, Shi, Song 2011; Kairouz et al. 2021.
+
+    Examples
+    --------
+    >>> from dpcore import tree_aggregation
+    >>> region = tree_aggregation(2, 1)
+    >>> print(f"{region.delta(1):.4g}")
+    0.00683
+    """
+
+def truncated_poisson(sigma: Real, q: Real, batch: Whole, examples: Whole) -> TradeOff:
+    r"""Gaussian noise on samples cut to a largest batch.
+
+    Each record is used with probability q; of more than B records a random B are kept; the sum gets
+    normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    q : 0 or a number in [1e-300, 1]
+        Probability that a record is sampled (p).
+    batch : an integer in [1, 1000000000]
+        Most records of a batch (B).
+    examples : an integer in [1, 1000000000]
+        Records of the dataset (N).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \delta = (1-\tau)\,\delta_{G_{1/\sigma}^{q}} + \tau\,\delta_{G_{2/\sigma}^{p}},\quad \tau=P(\mathrm{Bin}(N-1,q)\ge B),\ p=\tfrac{B}{N\tau}P(\mathrm{Bin}(N,q)>B)
+
+    Assumptions: Each record moves the sum by at most 1; the larger of the two datasets has N records.
+
+    References
+    ----------
+    Ganesh et al. 2025 (arXiv 2508.15089); dominating pair proved in the guide.
+
+    Examples
+    --------
+    >>> from dpcore import truncated_poisson
+    >>> region = truncated_poisson(1, 0.1, 100, 100)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
+    """
+
 def tv(eta: Real) -> TradeOff:
     r"""Total variation.
 
@@ -1185,6 +1388,44 @@ def union(*parts: TradeOff) -> TradeOff:
     >>> region = union(dp(1), tv(0.5))
     >>> print(f"{region.delta(0):.6g}")
     0.5
+    """
+
+def user_gaussian(sigma: Real, q: Real, records: Whole) -> TradeOff:
+    r"""Gaussian noise on samples, several records per person.
+
+    Each record is used with probability q, a person has up to m of them; the sum gets normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    q : 0 or a number in [1e-300, 1]
+        Probability that a record is used (p).
+    records : an integer in [1, 1000]
+        Most records of one person (m).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: N(0,\sigma^2)\ \text{against}\ \sum_{j=0}^{m}\tbinom mj q^j(1-q)^{m-j}N(j,\sigma^2)
+
+    Assumptions: Each record moves the sum by at most 1; all records of the person are in under one
+    hypothesis and out under the other.
+
+    References
+    ----------
+    Kahane 1985 (convexity inequality); Choquette-Choo, Ganesh, Steinke, Thakurta 2024.
+
+    Examples
+    --------
+    >>> from dpcore import user_gaussian
+    >>> region = user_gaussian(1, 0.1, 1)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
     """
 
 def zcdp(rho: Real, xi: Real = 0.0) -> TradeOff:

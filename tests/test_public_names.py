@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ENTRIES = registry.entries()
 OWN = {
     "BudgetError", "DomainError", "DomainWarning", "DpcoreError", "InternalError", "ParseError", "RelationError",
-    "TradeOff", "__version__", "parse",
+    "TradeOff", "__version__", "parse", "sweep",
 }  # fmt: skip
 PUBLIC = OWN | {entry.name for entry in ENTRIES}
 each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -15,7 +15,7 @@ ENTRIES = registry.entries()
 NAMES = {
     "dp", "tv", "dptv", "gdp", "rdp", "zcdp", "points", "pmf", "union", "laplace", "laplace_vector", "histogram",
     "gaussian", "gaussian_classic", "gaussian_analytic", "rr", "geometric", "staircase", "uniform", "bounded_laplace",
-    "exponential", "subsample", "poisson", "poisson_gaussian", "erase", "group", "symmetric", "basic", "assume", "laplace_sum",
+    "exponential", "subsample", "poisson", "fixed_size", "poisson_gaussian", "erase", "group", "symmetric", "basic", "assume", "laplace_sum",
     "normal_laplace", "simplified",
 }  # fmt: skip
 

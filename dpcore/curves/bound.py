@@ -97,5 +97,5 @@ def lifted(operation: Callable[[list[Curve]], Curve], curves: Sequence[Curve]) -
     levels = [floors(curve) for curve in curves]
     outer = operation([published(curve) for curve in curves])
     inner = [operation([own[min(j, len(own) - 1)] for own in levels]) for j in range(max(map(len, levels)))]
-    reasons = dict.fromkeys(curve.method for curve in curves if isinstance(curve, Outer))
+    reasons = dict.fromkeys(curve.method.split("safe: ")[-1] for curve in curves if isinstance(curve, Outer))
     return Outer(outer, inner, f"{outer.method}, safe: {'; '.join(reasons)}")

@@ -125,7 +125,7 @@ def plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value
 
 
 def _cell(value: object) -> str:

@@ -1,0 +1,141 @@
+"""The cells of a grid, computed part by part: a part is a stretch of cells in the order of the work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcore.core.effort import checkpoint, effort
+from dpcore.core.errors import DpcoreError
+from dpcore.core.notices import collected
+from dpcore.sweeps.grid import HOLE, Grid, filled
+from dpcore.sweeps.measures import MEASURES, Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dpcore.sweeps.grid import AxisValue
+
+COLUMNS: Final = ("value", "lower", "upper", "error", "kind", "theorem", "neighbours")
+"""Columns of a sweep's table after those of the holes."""
+
+CELLS: Final = 256
+"""Cells of one part, or a few more: a fraction of a second up to some seconds, so that progress and resuming are fine-grained."""
+
+MOST: Final = 4096
+"""Cells of one part at most; longer stretches that share a region are cut."""
+
+WORK: Final = 1e8
+"""Operations that one cell may take, about ten seconds: a count, so that the same cells are refused on every machine."""
+
+
+MOST_COPIES: Final = 10**9
+"""Copies that are composed numerically; more have closed forms only."""
+
+
+@dataclass
+class Part:
+    """The answers of a stretch of cells: rows of the table and one list per column."""
+
+    rows: list[int] = field(default_factory=list)
+    cells: list[Answer | str] = field(default_factory=list)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the part as lists and texts that JSON can hold."""
+        return {"rows": self.rows, "cells": [cell if isinstance(cell, str) else list(cell) for cell in self.cells]}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Part:
+        """Return the part that `plain` wrote."""
+        cells = [cell if isinstance(cell, str) else Answer(*cell) for cell in plain["cells"]]
+        return cls(list(plain["rows"]), cells)
+
+
+def part_size(grid: Grid) -> int:
+    """Return the number of cells of one part: whole stretches that share a region, if they are not too long."""
+    if grid.shared > MOST:
+        return CELLS
+    return grid.shared * -(-CELLS // grid.shared)
+
+
+def part_count(grid: Grid) -> int:
+    """Return the number of parts of a grid."""
+    return -(-grid.size // part_size(grid))
+
+
+def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
+    """Compute one part; a cell that cannot be answered holds the text of its error.
+
+    Parameters
+    ----------
+    grid : Grid
+        The questions.
+    number : int
+        Which part, from 0.
+    tolerance : float
+        Largest relative width of a bracket.
+
+    Returns
+    -------
+    Part
+        Its rows and cells.
+    """
+    first = number * part_size(grid)
+    places = [grid.places(place) for place in range(first, min(first + part_size(grid), grid.size))]
+    cells = [grid.values(place) for place in places]
+    asked = [_arguments(grid, cell) for cell in cells]
+    with effort(tolerance=tolerance):
+        answers = _powers(grid, cells, asked)
+        left = [place for place, answer in enumerate(answers) if answer is None]
+        texts = {place: filled(grid.expression, cells[place]) for place in left}
+        for text, group in groupby(left, key=texts.__getitem__):
+            some = list(group)
+            checkpoint(some[0] / len(cells))
+            for place, answer in zip(some, _answers(grid.measure, text, [asked[i] for i in some]), strict=True):
+                answers[place] = answer
+    return Part([grid.number(place) for place in places], [answer for answer in answers if answer is not None])
+
+
+def _powers(
+    grid: Grid, cells: list[dict[str, AxisValue]], asked: list[dict[str, AxisValue]]
+) -> list[Answer | str | None]:
+    """Return the answers that powers of one region have in common; None for the others."""
+    answers: list[Answer | str | None] = [None] * len(cells)
+    powers = MEASURES[grid.measure].powers
+    if grid.power is None or powers is None:
+        return answers
+    bases = [filled(grid.base, cell) for cell in cells]
+    exponents = [cell[grid.power] for cell in cells]
+    whole = [i for i, k in enumerate(exponents) if not isinstance(k, str) and k.is_integer() and 2 <= k <= MOST_COPIES]
+    for base, group in groupby(whole, key=bases.__getitem__):
+        some = list(group)
+        checkpoint(some[0] / len(cells))
+        try:
+            with effort(work=WORK * len(some)), collected():
+                shared = powers(base, [int(float(exponents[i])) for i in some], [asked[i] for i in some])
+        except DpcoreError:
+            continue  # the cells say why, one by one
+        for place, answer in zip(some, shared, strict=True):
+            answers[place] = answer
+    return answers
+
+
+def _arguments(grid: Grid, cell: Mapping[str, AxisValue]) -> dict[str, AxisValue]:
+    """Return the arguments of the measure in one cell."""
+    values = {}
+    for name, value in grid.arguments:
+        hole = HOLE.fullmatch(value) if isinstance(value, str) else None
+        values[name] = value if hole is None else cell[hole.group(1)]
+    return values
+
+
+def _answers(measure: str, text: str, asked: list[dict[str, AxisValue]]) -> Iterator[Answer | str]:
+    """Return the answers of one expression; if they cannot be had together, one by one."""
+    try:
+        with effort(work=WORK * len(asked)), collected():
+            return iter(MEASURES[measure].many(text, asked))
+    except DpcoreError as error:
+        if len(asked) == 1:
+            return iter([" ".join(str(error).split())])
+    return (answer for one in asked for answer in _answers(measure, text, [one]))

@@ -1,0 +1,217 @@
+"""Sweeps: the same numbers as single questions, the same table wherever it is computed, nothing lost when a worker dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore
+from dpcore import BudgetError, DomainError, parse
+from dpcore.calibration import calibrate
+from dpcore.cli import main
+from dpcore.core.effort import effort
+from dpcore.sweeps import COLUMNS, Grid, run_sweep, sweep
+from dpcore.sweeps.cells import compute_part, part_count, part_size
+from dpcore.theorems.conversion import gaussian_fit
+from dpcore.utility import pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TRAINING = "poisson_gaussian({sigma}, {q})^{steps}"
+AXES: dict[str, Any] = {"sigma": [1, 2], "steps": [1, 100, 1000], "q": [0.01, 0.05]}
+
+
+@pytest.mark.parametrize(
+    ("expression", "measure", "arguments", "single"),
+    [
+        ("gaussian({x})^2", "delta", {"epsilon": 0.5}, lambda r: r.delta_bounds(0.5)),
+        ("laplace({x})^20", "epsilon", {"delta": 1e-6}, lambda r: r.epsilon_bounds(1e-6)),
+        ("subsample(gdp({x}), 0.1)", "beta", {"alpha": 0.1}, lambda r: r.beta_bounds(0.1)),
+        ("dp({x}, 0.01)", "advantage", {}, lambda r: r.delta_bounds(0.0)),
+    ],
+)
+def test_cells_are_single_questions(expression: str, measure: str, arguments: dict[str, float], single: Any) -> None:
+    table = sweep(expression, measure, {"x": [0.5, 2]}, cores=1, **arguments)
+    for x, row in zip((0.5, 2), table.itertuples(), strict=True):
+        lower, upper = single(parse(expression.format(x=x)))
+        assert (row.lower, row.upper) == (lower[0], upper[0])
+        assert row.value == (lower[0] if measure == "beta" else upper[0])
+
+
+def test_mu_calibration_and_utility_are_those_of_their_functions() -> None:
+    table = sweep("poisson_gaussian({s}, 0.05)^50", "mu", {"s": [1]}, cores=1)
+    fit = gaussian_fit(parse("poisson_gaussian(1, 0.05)^50"))
+    assert fit is not None
+    assert (table["lower"][0], table["upper"][0]) == fit.mu
+    table = sweep("gaussian(?)^{k}", "calibrate", {"k": [1, 10]}, epsilon=1, delta=1e-5, cores=1)
+    assert table["value"][1] == calibrate("gaussian(?)^10", epsilon=1, delta=1e-5)["value"].item()
+    table = sweep("count_laplace(epsilon={e})", "utility", {"e": [0.5, 1]}, error="mse", cores=1)
+    query = pair("count_laplace", epsilon=0.5)
+    known = [fact.value for fact in query.closed_forms(query.example()) if fact.measure == "mse"]
+    assert table["value"][0] in known
+
+
+def test_powers_that_share_lines_agree_with_single_powers() -> None:
+    axes = {"sigma": [0.7, 1, 3], "q": [0.005, 0.01, 0.2], "steps": [200, 1234, 100_000]}
+    table = sweep(TRAINING, "epsilon", axes, delta=1e-7, cores=1)
+    for row in table.sample(12, random_state=3).itertuples():
+        region = parse(f"poisson_gaussian({row.sigma}, {row.q})^{row.steps}")
+        lower, upper = (float(side[0]) for side in region.epsilon_bounds(1e-7))
+        assert row.lower <= upper
+        assert lower <= row.upper  # both brackets hold the truth
+        assert row.upper - row.lower <= 1e-6 * row.upper
+        assert (row.kind, row.theorem, row.neighbours) == ("upper", region.theorem, region.neighbours)
+
+
+def test_an_answer_does_not_depend_on_what_else_is_asked() -> None:
+    whole = sweep(TRAINING, "epsilon", {"sigma": 1, "q": 0.01, "steps": [50, 500, 5000]}, delta=1e-6, cores=1)
+    alone = sweep(TRAINING, "epsilon", {"sigma": 1, "q": 0.01, "steps": [500]}, delta=1e-6, cores=1)
+    pd.testing.assert_frame_equal(whole.iloc[1:2].reset_index(drop=True), alone, check_exact=True)
+
+
+def test_a_cell_that_fails_says_why_and_the_rest_is_there() -> None:
+    table = sweep("gaussian({sigma})^{k}", "delta", {"sigma": [1, 0], "k": [1, 1.5]}, epsilon=1, cores=1)
+    assert table["value"].notna().tolist() == [True, False, False, False]
+    assert "sigma" in table["error"][2]
+    assert "integer" in table["error"][1]
+    assert table["kind"].tolist() == ["exact", "none", "none", "none"]
+    assert tuple(table)[2:] == COLUMNS
+
+
+def test_the_facade_has_it() -> None:
+    assert dpcore.sweep is sweep
+
+
+def test_parts_cover_every_cell_once() -> None:
+    grid = Grid.of("gdp({m})^{k}", "delta", {"k": "1:7:1", "m": "0.01:1:0.01"}, epsilon=1)
+    rows = [row for number in range(part_count(grid)) for row in compute_part(grid, number, 1e-6).rows]
+    assert sorted(rows) == list(range(700))
+    assert part_size(grid) % 7 == 0
+
+
+def test_an_interrupted_sweep_continues(tmp_path: Path) -> None:
+    grid = Grid.of("gdp({m})", "delta", {"m": "0.001:1:0.001"}, epsilon=1)
+    whole = run_sweep(grid, cores=1)
+
+    class Stop(Exception):
+        pass
+
+    def stop(done: int, _whole: int, _seconds: float) -> None:
+        if done == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        run_sweep(grid, cores=1, folder=tmp_path / "parts", progress=stop)
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "parts").glob("part-*.json")}
+    assert len(before) == 2
+    (tmp_path / "parts" / "part-0000099.draft").write_text("half", encoding="utf-8")
+    pd.testing.assert_frame_equal(run_sweep(grid, cores=1, folder=tmp_path / "parts"), whole, check_exact=True)
+    assert all(file.stat().st_mtime_ns == when for file, when in before.items()), (
+        "finished parts are not computed again"
+    )
+
+
+def test_parts_of_another_sweep_are_not_taken(tmp_path: Path) -> None:
+    run_sweep(Grid.of("gdp({m})", "delta", {"m": [1]}, epsilon=1), cores=1, folder=tmp_path)
+    with pytest.raises(DomainError, match="another sweep"):
+        run_sweep(Grid.of("gdp({m})", "delta", {"m": [2]}, epsilon=1), cores=1, folder=tmp_path)
+    with effort(tolerance=1e-3), pytest.raises(DomainError, match="another sweep"):
+        run_sweep(Grid.of("gdp({m})", "delta", {"m": [1]}, epsilon=1), cores=1, folder=tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_command_writes_a_table(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / "grid.toml"
+    text = 'expression = "gdp({m})"\nmeasure = "delta"\nepsilon = 1\n[grid]\nm = [1, 2, -1]\n'
+    path.write_text(text, encoding="utf-8")
+    output = tmp_path / f"table{suffix}"
+    assert main(["sweep", str(path), "-o", str(output)]) == 0
+    table = pd.read_csv(output) if suffix == ".csv" else pd.read_parquet(output)
+    assert list(table) == ["m", *COLUMNS]
+    assert table["value"][:2].tolist() == parse("gdp(1)").delta([1.0]).tolist() + parse("gdp(2)").delta([1.0]).tolist()
+    assert pd.isna(table["value"][2])
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["grid.toml", output.name]
+
+
+def test_the_command_refuses_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", str(tmp_path / "grid.toml"), "-o", "table.xlsx"]) == 2
+    assert ".csv or .parquet" in capsys.readouterr().err
+    assert main(["sweep", str(tmp_path / "none.toml")]) == 2
+
+
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    with pytest.raises(DomainError, match="No Dask scheduler answers at"):
+        sweep("gdp({m})", "delta", {"m": [1]}, epsilon=1, scheduler="no-scheduler")
+
+
+@pytest.fixture
+def cluster() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """Start a scheduler and two workers as processes of their own on 127.0.0.1."""
+    from distributed.utils import open_port  # slow to import
+
+    port = str(open_port())
+    address = f"tcp://127.0.0.1:{port}"
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    local = ["--host", "127.0.0.1", "--no-dashboard"]
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", *local, "--port", port]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", *local]
+    processes = [subprocess.Popen(scheduler, **quiet)]
+    processes += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+    try:
+        yield address, processes[1:]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.long
+def test_two_workers_give_the_same_table_and_one_may_die(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]],
+) -> None:
+    address, workers = cluster
+    grid = Grid.of(
+        TRAINING, "epsilon", {"sigma": "1:4:0.05", "q": [0.01, 0.02, 0.05], "steps": [100, 1000]}, delta=1e-6
+    )
+    here = run_sweep(grid, cores=1)
+
+    def kill(done: int, whole: int, _seconds: float) -> None:
+        if done == whole // 2 and workers[0].poll() is None:
+            os.kill(workers[0].pid, signal.SIGKILL)
+
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            there = run_sweep(grid, scheduler=address)
+            break
+        except (DomainError, BudgetError):  # scheduler and workers take some seconds to be there
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+    pd.testing.assert_frame_equal(there, here, check_exact=True)
+    again = run_sweep(grid, scheduler=address, progress=kill)
+    pd.testing.assert_frame_equal(again, here, check_exact=True)
+    assert workers[0].wait(10) == -signal.SIGKILL
+
+
+@pytest.mark.long
+def test_processes_on_this_machine_give_the_same_table() -> None:
+    grid = Grid.of(TRAINING, "epsilon", AXES, delta=1e-6)
+    pd.testing.assert_frame_equal(run_sweep(grid, cores=2), run_sweep(grid, cores=1), check_exact=True)
+
+
+def test_numbers_are_finite_and_ordered() -> None:
+    table = sweep(TRAINING, "epsilon", AXES, delta=1e-6, cores=1)
+    numbers = table[["lower", "value", "upper"]].to_numpy(dtype=np.float64)
+    assert np.isfinite(numbers).all()
+    assert (np.diff(numbers, axis=1) >= 0).all()
