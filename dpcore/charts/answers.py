@@ -17,7 +17,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest, numeral
 from dpcore.frames import compare
-from dpcore.words import attacks_sentence, of_100, outward
+from dpcore.words import about, attacks_sentence, of_100, outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -251,10 +251,10 @@ def calibrate_words(frame: pd.DataFrame) -> str:
 
 
 def interval_words(frame: pd.DataFrame) -> str:
-    """Say what the first row of a table of an interval says."""
-    row = frame.iloc[0]
+    """Say how wide an interval is, and how often it held the truth."""
+    known = dict(zip(frame["quantity"], frame["value"], strict=True))
+    width, coverage = float(known["half-width"]), float(known["coverage"])
     return (
-        str(row["words"])
-        if "words" in frame.columns
-        else ", ".join(f"{name}: {_cell(row[name])}" for name in frame.columns[:4])
+        f"The interval reaches about {nearest(width, 4)} to both sides (typical of these data), and held the truth in "
+        f"{about(coverage)} resamples (simulation)."
     )
