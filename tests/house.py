@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("regions",),
     ("mechanisms",),
     ("language", "frames", "risk", "central_limit", "theorems"),
-    ("training", "calibration", "ledger", "constraints", "local", "audit", "utility"),
+    ("training", "calibration", "ledger", "constraints", "local", "audit", "utility", "deployments"),
     ("planner", "sweeps"),
     ("labs",),
     ("",),

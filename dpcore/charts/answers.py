@@ -33,6 +33,11 @@ _MEASURES: Final = {
     "best_accuracy": "right guesses if the share inside is",
     "best_posterior": "largest belief after a belief of",
 }
+_DEPLOYED: Final = {
+    "mu": "μ",
+    "advantage": "advantage over guessing",
+    "true_positive_rate": "members found at 1 % false positives",
+}
 _RELATIONS: Final = {
     "equal": "{a} and {b} are the same region.",
     "a inside b": "{a} promises more than {b}: whatever an attacker can do against {a}, it can do against {b}.",
@@ -258,3 +263,41 @@ def interval_words(frame: pd.DataFrame) -> str:
         f"The interval reaches about {nearest(width, 4)} to both sides (typical of these data), and held the truth in "
         f"{about(coverage)} resamples (simulation)."
     )
+
+
+def deployments_figure(frame: pd.DataFrame, measure: str, *, look: Look = PLAIN) -> Figure:
+    """Return published deployments on one axis, the smallest number first, coloured by their period.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `dpcore.deployments.comparison` returned.
+    measure : str
+        The number that it compares.
+    look : Look, default PLAIN
+        Size, title and colours.
+    """
+    if frame.empty:
+        msg = "No record states a number: there is nothing to draw."
+        raise DomainError(msg)
+    rows = pd.DataFrame(
+        {
+            "name": frame["name"],
+            "value": frame["value"],
+            "text": [outward(float(value), 3) for value in frame["value"]],
+            "series": [
+                f"per {period}" if period and period != "once" else period or "not stated" for period in frame["period"]
+            ],
+            "kind": frame["kind"].map(WORDS),
+        }
+    )
+    first, last = frame.iloc[0], frame.iloc[-1]
+    words = (
+        f"Of {len(frame)} records, {first['name']} promises most ({_DEPLOYED[measure]} at most {outward(float(first['value']), 3)}), and "
+        f"{last['name']} least ({outward(float(last['value']), 3)}). Units and periods differ: a promise for a day starts again every day."
+    )
+    figure = bar_figure(
+        rows, words, axis=f"{_DEPLOYED[measure]}, at most", title="Published deployments", frame=frame, look=look
+    )
+    periods = ", ".join(dict.fromkeys(rows["series"]))
+    return replace(figure, notes=(f"Colours are periods, from the top: {periods}.",))

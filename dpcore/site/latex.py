@@ -53,7 +53,7 @@ _MOST_DEPTH: Final = 40  # groups and environments inside each other; the conver
 
 
 @dataclass(frozen=True)
-class Rows:
+class EquationRows:
     """The rows of an environment such as aligned.
 
     Attributes
@@ -163,10 +163,10 @@ def _fail(latex: str, reason: str) -> NoReturn:
 # ---- rows ----------------------------------------------------------------------------------------------------
 
 
-def outermost(latex: str) -> tuple[str, list[Rows]]:
+def outermost(latex: str) -> tuple[str, list[EquationRows]]:
     """Return a formula with its outermost row environments replaced by marks, and these environments."""
     parts: list[str] = []
-    environments: list[Rows] = []
+    environments: list[EquationRows] = []
     at = 0
     while True:
         start = next((m for m in _ENVIRONMENT.finditer(latex, at) if m[1] == "begin" and m[2] in ROWS), None)
@@ -195,7 +195,7 @@ def _end(latex: str, start: re.Match[str]) -> re.Match[str]:
     _fail(latex, rf"lacks \end{{{start[2]}}}")
 
 
-def _rows(environment: str, body: str) -> Rows:
+def _rows(environment: str, body: str) -> EquationRows:
     """Split the body of an environment at its own ``&`` and line ends, not at those of inner ones."""
     rows: list[list[str]] = [[""]]
     depth = at = 0
@@ -226,7 +226,7 @@ def _rows(environment: str, body: str) -> Rows:
         tagged = [without_tag(cell) for cell in row]
         cells.append(tuple(cell for cell, _ in tagged))
         tags.append("".join(tag for _, tag in tagged))
-    return Rows(environment, tuple(cells), tuple(tags))
+    return EquationRows(environment, tuple(cells), tuple(tags))
 
 
 def without_tag(latex: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from latex2mathml.converter import convert
 
 from dpcore.core.errors import DpcoreError
 from dpcore.language.problems import quoted
-from dpcore.site.latex import Rows, check, mark, outermost, without_tag
+from dpcore.site.latex import EquationRows, check, mark, outermost, without_tag
 
 # MathML Core has no attribute for alphabets: a script N is a character of its own
 _ALPHABETS: Final = {
@@ -91,7 +91,7 @@ def _converted(text: str, latex: str, display: str) -> str:
     return _BAR.sub('<mo lspace="0" rspace="0" stretchy="false">', _VARIANT.sub(_letter, markup))
 
 
-def _table(rows: Rows, latex: str) -> str:
+def _table(rows: EquationRows, latex: str) -> str:
     """Return the rows of an environment as a table of MathML; the numbers of rows are its last column."""
     lines = []
     numbered = any(rows.tags)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpcore.core.errors import DomainError
+from dpcore.files.data import data_folder
 from dpcore.files.documents import bytes_of
 from dpcore.files.sheet import decoded, filled, number_in, open_csv, rows_of
 from dpcore.language.problems import nearest
@@ -18,6 +19,7 @@ from dpcore.words import grouped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpcore.deployments import Deployment
     from dpcore.theorems.composition import TheoremRegion
 
 
@@ -60,3 +62,13 @@ def plain_table(source: Path | bytes | str) -> pd.DataFrame:
 def table_words(frame: pd.DataFrame) -> str:
     """Say how large a table is."""
     return f"{len(frame)} rows."
+
+
+def deployments(source: Path | bytes | None = None) -> tuple[Deployment, ...]:
+    """Return the records of a YAML file; those that come with dpcore by default."""
+    from dpcore.deployments import read_deployments  # noqa: PLC0415  # only this kind of figure needs it
+
+    if source is None:
+        source = data_folder() / "deployments" / "published.yaml"
+    data = bytes_of(source) if isinstance(source, Path) else source
+    return read_deployments(data.decode("utf-8", "replace"))

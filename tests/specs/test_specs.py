@@ -46,6 +46,7 @@ CASES: dict[str, dict[str, Any]] = {
         "releases": 100,
     },
     "table": {"draw": "table", "rows": "a,b\n1,x\n2,y\n", "columns": ["b", "a"]},
+    "deployments": {"draw": "deployments", "measure": "advantage"},
     "Rényi": {"draw": "theorems", "mechanism": "laplace(0.1)", "k": 100, "theorems": ["exact", "rdp"]},
     "width of an interval": {
         "draw": "interval_width",

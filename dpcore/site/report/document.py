@@ -23,7 +23,7 @@ from dpcore.site.dialect import values_in
 from dpcore.site.images import Image, image_of
 from dpcore.site.labels import labels_of
 from dpcore.site.report.front import NEWEST, TODAY, Front, front_of, read_front, split
-from dpcore.site.report.numbers import Claim, TextValues
+from dpcore.site.report.numbers import CheckedClaim, TextValues
 from dpcore.site.writer import CLAIM
 from dpcore.specs import Spec, SpecError, load
 from dpcore.specs.reading import lines_above, read, source_text, unique
@@ -270,7 +270,7 @@ def _claims(tokens: tuple[Token, ...], values: TextValues) -> Iterator[Token]:
             lines = token.content.split("\n")
             places = [next((n for n, row in enumerate(lines) if one in row), 0) for one in conditions]
             words = [values.check(one, line + place) for one, place in zip(conditions, places, strict=True)]
-            token.meta = {**token.meta, "claim": Claim(text, " ".join(words))}
+            token.meta = {**token.meta, "claim": CheckedClaim(text, " ".join(words))}
         yield token
 
 

@@ -24,7 +24,7 @@ COLUMNS: Final = ("line", "expression", "shown", "value", "other side", "kind", 
 
 
 @dataclass(frozen=True)
-class Claim:
+class CheckedClaim:
     """A statement that was checked: its text, and the words of the check."""
 
     text: str
