@@ -28,10 +28,14 @@ __all__ = [
     "RelationError",
     "TradeOff",
     "__version__",
+    "above_threshold",
     "assume",
     "banded_gaussian",
     "basic",
     "bounded_laplace",
+    "discrete_gaussian",
+    "discrete_gaussian_sum",
+    "discrete_laplace",
     "dp",
     "dptv",
     "erase",
@@ -48,20 +52,29 @@ __all__ = [
     "laplace",
     "laplace_sum",
     "laplace_vector",
+    "noisy_max_gumbel",
+    "noisy_max_laplace",
     "normal_laplace",
     "parse",
+    "partition_selection",
+    "permute_and_flip",
     "pmf",
     "points",
     "poisson",
     "poisson_gaussian",
     "rdp",
+    "rounded_gaussian",
     "rr",
     "simplified",
+    "skellam",
     "staircase",
     "subsample",
     "sweep",
     "symmetric",
+    "thresholded_laplace",
+    "top_k",
     "tree_aggregation",
+    "truncated_discrete_gaussian",
     "truncated_poisson",
     "tv",
     "uniform",
@@ -69,6 +82,42 @@ __all__ = [
     "user_gaussian",
     "zcdp",
 ]
+
+def above_threshold(epsilon: Real, share: Real = 0.5) -> TradeOff:
+    r"""Above threshold (sparse vector).
+
+    The first of many queries above a threshold: noise of scale Δ/(sε) on the threshold, 2Δ/((1-s)ε) on
+    each answer.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    share : a number in (0, 1), default 0.5
+        Share of ε for the threshold (s).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \delta(\varepsilon')\le\delta_{L_{s\varepsilon}}(\varepsilon'-(1-s)\varepsilon)
+
+    Assumptions: Every query moves by at most Δ; there may be any number of them, chosen on the way.
+
+    References
+    ----------
+    Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Lyu, Su, Li 2017.
+
+    Examples
+    --------
+    >>> from dpcore import above_threshold
+    >>> region = above_threshold(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.393469
+    """
 
 def assume(region: TradeOff, relation: Literal["any", "substitution", "add/remove"]) -> TradeOff:
     r"""Relation stated by hand.
@@ -219,6 +268,114 @@ def bounded_laplace(scale: Real, lower: Real, upper: Real, sensitivity: Real) ->
     >>> region = bounded_laplace(1, 0, 1, 1)
     >>> print(f"{region.epsilon(0):.5g}")
     1
+    """
+
+def discrete_gaussian(sigma: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Discrete Gaussian mechanism.
+
+    An integer answer plus discrete Gaussian noise, as statistical offices add it to counts.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50]
+        Width of the noise, nearly its standard deviation (σ).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)\propto e^{-n^2/(2\sigma^2)},\quad n\in\mathbb{Z}
+
+    Assumptions: The query is an integer and moves by at most the sensitivity.
+
+    References
+    ----------
+    Canonne, Kamath, Steinke 2020.
+
+    Examples
+    --------
+    >>> from dpcore import discrete_gaussian
+    >>> region = discrete_gaussian(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.398942
+    """
+
+def discrete_gaussian_sum(sigma: Real, parties: Whole = 10, sensitivity: Whole = 1) -> TradeOff:
+    r"""Sum of discrete Gaussian noises.
+
+    An integer answer plus the discrete Gaussian noises of n parties, of which nobody sees a single one.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50]
+        Width of the noise of each party (σ).
+    parties : an integer in [1, 1000000], default 10
+        How many parties add noise of their own (n).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: N=N_1+\dots+N_n,\quad P(N_i=j)\propto e^{-j^2/(2\sigma^2)}
+
+    Assumptions: The query is an integer and moves by at most the sensitivity; all parties add their
+    noise.
+
+    References
+    ----------
+    Kairouz, Liu, Steinke 2021.
+
+    Examples
+    --------
+    >>> from dpcore import discrete_gaussian_sum
+    >>> region = discrete_gaussian_sum(0.5, 4)
+    >>> print(f"{region.delta(0):.6g}")
+    0.46774
+    """
+
+def discrete_laplace(scale: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Discrete Laplace mechanism.
+
+    An integer answer plus discrete Laplace noise of scale b: geometric noise of ε = Δ/b.
+
+    Parameters
+    ----------
+    scale : a number in [1e-50, 1e50] or inf
+        Scale of the noise: each integer further out is e^(1/b) times as rare (b).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)\propto e^{-|n|/b},\quad n\in\mathbb{Z}
+
+    Assumptions: The query is an integer and moves by at most the sensitivity.
+
+    References
+    ----------
+    Ghosh, Roughgarden, Sundararajan 2012; the name: Inusah, Kozubowski 2006.
+
+    Examples
+    --------
+    >>> from dpcore import discrete_laplace
+    >>> region = discrete_laplace(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.462117
     """
 
 def dp(epsilon: Real, delta: Real = 0.0) -> TradeOff:
@@ -826,6 +983,75 @@ def laplace_vector(scale: Real, shifts: Iterable[Real]) -> TradeOff:
     0.241837
     """
 
+def noisy_max_gumbel(epsilon: Real) -> TradeOff:
+    r"""Report noisy max with Gumbel noise, worst case.
+
+    The best of several candidates by scores with Gumbel noise of scale 2Δ/ε: the exponential mechanism.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \arg\max_c\,(q_c+N_c),\quad P(N_c\le x)=e^{-e^{-\varepsilon x/2\Delta}}
+
+    Assumptions: Every score moves by at most Δ.
+
+    References
+    ----------
+    Durfee, Rogers 2019; region: Dong, Durfee, Rogers 2020.
+
+    Examples
+    --------
+    >>> from dpcore import noisy_max_gumbel
+    >>> region = noisy_max_gumbel(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.244919
+    """
+
+def noisy_max_laplace(epsilon: Real) -> TradeOff:
+    r"""Report noisy max with Laplace noise, worst case.
+
+    The best of several candidates by scores with Laplace noise of scale 2Δ/ε; only its name is
+    published.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \arg\max_c\,(q_c+N_c),\quad N_c\sim\mathrm{Lap}(2\Delta/\varepsilon)
+
+    Assumptions: Every score moves by at most Δ. If all scores move in the same direction, ε/2 is
+    enough.
+
+    References
+    ----------
+    Dwork, Roth 2014, Claim 3.9; the region: the hazard of the largest noisy score, as for
+    permute_and_flip.
+
+    Examples
+    --------
+    >>> from dpcore import noisy_max_laplace
+    >>> region = noisy_max_laplace(1)
+    >>> print(f"{region.delta(0.5):.6g}")
+    0.221199
+    """
+
 def normal_laplace(sigma: Real, scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     r"""Sum of normal and Laplace noise.
 
@@ -861,6 +1087,77 @@ def normal_laplace(sigma: Real, scale: Real, sensitivity: Real = 1.0) -> TradeOf
     >>> region = normal_laplace(1, 0.5)
     >>> print(f"{region.delta(0):.6g}")
     0.326049
+    """
+
+def partition_selection(epsilon: Real, delta: Real) -> TradeOff:
+    r"""Partition selection, optimal.
+
+    Whether a group is published, by the rule that keeps most groups at this ε and δ: a truncated
+    geometric threshold.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 700]
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    delta : a number in [1e-300, 1)
+        Chance to publish a group of one person (δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: p_n=\min\{e^{\varepsilon}p_{n-1}+\delta,\ 1-e^{-\varepsilon}(1-p_{n-1}-\delta),\ 1\},\quad p_0=0
+
+    Assumptions: Every person is in at most one group; otherwise compose as many as a person can be in.
+
+    References
+    ----------
+    Desfontaines, Voss, Gipson, Mandayam 2022.
+
+    Examples
+    --------
+    >>> from dpcore import partition_selection
+    >>> region = partition_selection(0.6931471805599453, 0.1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.4
+    """
+
+def permute_and_flip(epsilon: Real) -> TradeOff:
+    r"""Permute-and-flip, worst case.
+
+    The best of several candidates by noisy scores with exponential noise of scale 2Δ/ε, whatever the
+    scores.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: f=L_\varepsilon,\quad P(\text{accept }c)=e^{\varepsilon(q_c-q_{\max})/2\Delta}
+
+    Assumptions: Every score moves by at most Δ. If all scores move in the same direction, ε/2 is
+    enough.
+
+    References
+    ----------
+    McKenna, Sheldon 2020; as noisy max: Ding, Kifer, Saghaian N. E., Steinke, Wang, Xiao, Zhang 2021.
+
+    Examples
+    --------
+    >>> from dpcore import permute_and_flip
+    >>> region = permute_and_flip(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.393469
     """
 
 def pmf(p: Iterable[Real], q: Iterable[Real]) -> TradeOff:
@@ -1038,6 +1335,42 @@ def rdp(order: Real, epsilon: Real) -> TradeOff:
     0.65837
     """
 
+def rounded_gaussian(sigma: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Rounded Gaussian mechanism.
+
+    An integer answer plus normal noise, rounded to the nearest integer before it is published.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 10000]
+        Standard deviation of the noise (σ).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)=\Phi\!\left(\tfrac{n+1/2}{\sigma}\right)-\Phi\!\left(\tfrac{n-1/2}{\sigma}\right)
+
+    Assumptions: The query is an integer and moves by at most the sensitivity; the rounding hides the
+    fraction.
+
+    References
+    ----------
+    Rounding is post-processing: never more informative than gaussian(σ).
+
+    Examples
+    --------
+    >>> from dpcore import rounded_gaussian
+    >>> region = rounded_gaussian(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.382925
+    """
+
 def rr(epsilon: Real, size: Whole = 2) -> TradeOff:
     r"""Randomized response.
 
@@ -1107,6 +1440,41 @@ def simplified(region: TradeOff, slack: Real) -> TradeOff:
     >>> region = simplified(dp(0.05) ** 20, 1e-6)
     >>> print(f"{region.delta(1):.6g}")
     1e-06
+    """
+
+def skellam(mu: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Skellam mechanism.
+
+    An integer answer plus the difference of two Poisson numbers; sums of such noises are such noises.
+
+    Parameters
+    ----------
+    mu : a number in [1e-50, 100000000]
+        Variance of the noise, the mean of both Poisson numbers together (μ).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: N=A-B,\ A,B\sim\mathrm{Poisson}(\mu/2),\quad P(N=n)=e^{-\mu}I_{|n|}(\mu)
+
+    Assumptions: The query is an integer and moves by at most the sensitivity.
+
+    References
+    ----------
+    Skellam 1946; as a mechanism: Agarwal, Kairouz, Liu 2021.
+
+    Examples
+    --------
+    >>> from dpcore import skellam
+    >>> region = skellam(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.46576
     """
 
 def staircase(epsilon: Real, gamma: Real) -> TradeOff:
@@ -1212,6 +1580,78 @@ def symmetric(region: TradeOff) -> TradeOff:
     0.06
     """
 
+def thresholded_laplace(epsilon: Real, threshold: Real) -> TradeOff:
+    r"""Noisy counts above a threshold.
+
+    Counts of groups with Laplace noise of scale 1/ε, published only from a threshold on; empty groups
+    never are.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000]
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    threshold : a number in [1, 1000000]
+        Noisy counts below it are not published (τ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \delta(\varepsilon')=\max\{\delta_{L_\varepsilon}(\varepsilon'),\ \tfrac12e^{-\varepsilon(\tau-1)}\}
+
+    Assumptions: Every person is in at most one group; otherwise compose as many as a person can be in.
+
+    References
+    ----------
+    Korolova, Kenthapadi, Mishra, Ntoulas 2009.
+
+    Examples
+    --------
+    >>> from dpcore import thresholded_laplace
+    >>> region = thresholded_laplace(1, 20)
+    >>> print(f"{region.delta(1):.6g}")
+    2.8014e-09
+    """
+
+def top_k(epsilon: Real, k: Whole = 5) -> TradeOff:
+    r"""Top k, worst case.
+
+    The k best candidates, in order, by scores with Gumbel noise drawn once; ε is for each of them.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    k : an integer in [1, 1000000], default 5
+        How many candidates are published.
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \text{the }k\text{ largest }q_c+N_c,\quad N_c\ \text{Gumbel of scale}\ 2\Delta/\varepsilon
+
+    Assumptions: Every score moves by at most Δ; no noisy score is published.
+
+    References
+    ----------
+    Durfee, Rogers 2019: one draw of noise equals k choices without replacement; adaptive: Dong, Durfee,
+    Rogers 2020.
+
+    Examples
+    --------
+    >>> from dpcore import top_k
+    >>> region = top_k(1, 1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.244919
+    """
+
 def tree_aggregation(sigma: Real, steps: Whole) -> TradeOff:
     r"""Tree aggregation.
 
@@ -1247,6 +1687,45 @@ def tree_aggregation(sigma: Real, steps: Whole) -> TradeOff:
     >>> region = tree_aggregation(2, 1)
     >>> print(f"{region.delta(1):.4g}")
     0.00683
+    """
+
+def truncated_discrete_gaussian(sigma: Real, bound: Whole, sensitivity: Whole = 1) -> TradeOff:
+    r"""Truncated discrete Gaussian mechanism.
+
+    An integer answer plus discrete Gaussian noise that never exceeds the bound, as accountants model
+    it.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50]
+        Width of the noise before it is cut (σ).
+    bound : an integer in [1, 400000]
+        Noise lies in [-B, B] (B).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)\propto e^{-n^2/(2\sigma^2)},\quad |n|\le B
+
+    Assumptions: The query is an integer and moves by at most the sensitivity. An answer beyond the
+    bound reveals the move: δ never reaches 0.
+
+    References
+    ----------
+    Canonne, Kamath, Steinke 2020, cut.
+
+    Examples
+    --------
+    >>> from dpcore import truncated_discrete_gaussian
+    >>> region = truncated_discrete_gaussian(2, 10)
+    >>> print(f"{region.delta(0):.6g}")
+    0.199471
     """
 
 def truncated_poisson(sigma: Real, q: Real, batch: Whole, examples: Whole) -> TradeOff:

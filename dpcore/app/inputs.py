@@ -68,7 +68,9 @@ def number_field(  # noqa: PLR0913  # what a field is, in keywords
     round_up : bool, default False
         A fraction such as 60*60000/256 counts as the next integer, and `trouble` says so.
     """
-    text = _typed(label, key, default, help_text, disabled=disabled, placeholder="may be empty" if optional else None)
+    text = text_field(
+        label, key, default, help_text, disabled=disabled, placeholder="may be empty" if optional else None
+    )
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
     exact = quotient(text) if round_up else None
@@ -84,7 +86,7 @@ def number_field(  # noqa: PLR0913  # what a field is, in keywords
         return None
 
 
-def _typed(label: str, key: str, default: str, help_text: str, **options: Any) -> str:
+def text_field(label: str, key: str, default: str, help_text: str, **options: Any) -> str:
     """Show a text that the link carries; what stood there before can be brought back by Undo."""
     shared: dict[str, Any] = {"help": help_text or None, "on_change": keep_former, "args": (key,)}
     text: str = st.text_input(label, default, key=key, bind="query-params", **shared, **options)
@@ -106,7 +108,7 @@ def integer_field(
     label: str, key: str, default: str, *, low: int, high: int, trouble: DeltaGenerator, help_text: str = ""
 ) -> int | None:
     """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned."""
-    text = _typed(label, key, default, help_text)
+    text = text_field(label, key, default, help_text)
     try:
         return int(read_value(COUNT.but(low=low, high=high), text.strip(), label))
     except DomainError as error:

@@ -108,6 +108,7 @@ GROUPS: Final = (
             Door("pages/2_Composition.py", "Composition", "What many answers reveal together, by every theorem.", "stacks"),
             Door("pages/3_Mechanisms.py", "Mechanisms", "The noise, loss, region and claim of one mechanism.", "blur_on"),
             Door("pages/4_Privacy_and_utility.py", "Privacy and utility", "How accurate private answers are, also on your own data.", "balance"),
+            Door("pages/19_Map.py", "Map", "One number over two parameters, with contour lines.", "grid_on"),
         ),
     ),
     PageGroup(

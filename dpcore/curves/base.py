@@ -65,6 +65,8 @@ class Curve(ABC):
         Mu if the curve is exactly that of mu-Gaussian privacy, otherwise None.
     laplace_epsilon : float, optional
         Epsilon if the curve is exactly that of one Laplace answer, otherwise None.
+    integer_gaussian : tuple of (float, int), optional
+        Sigma and move if the curve is exactly that of one discrete Gaussian answer, otherwise None.
     """
 
     symmetric: bool = True
@@ -83,6 +85,7 @@ class Curve(ABC):
     is_product: bool = False
     gaussian_mu: float | None = None
     laplace_epsilon: float | None = None
+    integer_gaussian: tuple[float, int] | None = None
 
     @property
     def rate_work(self) -> float:

@@ -26,7 +26,7 @@ from dpcore.core.question import shared
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_outline import Outline, outline
-from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
+from dpcore.engine.contour_plan import SPREAD, Bucket, Line, fading_line, plain_line, smooth_line, windows
 from dpcore.engine.contour_share import (
     KERNEL_D,
     KERNEL_I,
@@ -433,12 +433,14 @@ class Contour:
                 or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
                 or plain_line(product, bucket, 0.02 * coarse, _MOST_PLAIN)
                 or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
+                or fading_line(product, bucket, s, 0.05 * coarse, cap)
                 or smooth_line(product, bucket, s, 0.05 * coarse, cap)
             )
         elif bucket.lines[-1].count < cap:
             # the kernel may be much smaller than estimated: then the omitted nodes, not the smoothing, make the bracket wide
             s = max(shrink, 0.1) * bucket.lines[-1].smoothing
-            line = smooth_line(product, bucket, s, 0.05 * coarse * 0.1 ** min(level, _FINER), cap)
+            accuracy = 0.05 * coarse * 0.1 ** min(level, _FINER)
+            line = fading_line(product, bucket, s, accuracy, cap) or smooth_line(product, bucket, s, accuracy, cap)
         else:
             line = None
         if line is not None:

@@ -95,14 +95,14 @@ def _ledger(arguments: argparse.Namespace) -> Ledger:
 
 def _bytes(name: str) -> bytes:
     """Read a file or standard input, within bounds."""
-    from dpcore.files.sheet import MOST_BYTES  # noqa: PLC0415  # as above
+    from dpcore.files.documents import MOST_DATA  # noqa: PLC0415  # as above
     from dpcore.words import grouped  # noqa: PLC0415  # as above
 
     if name == "-":
-        return sys.stdin.buffer.read(MOST_BYTES + 1)
+        return sys.stdin.buffer.read(MOST_DATA + 1)
     path = Path(name)
-    if path.stat().st_size > MOST_BYTES:
-        msg = f"The file has {grouped(path.stat().st_size)} bytes; at most {grouped(MOST_BYTES)} are read."
+    if path.stat().st_size > MOST_DATA:
+        msg = f"The file has {grouped(path.stat().st_size)} bytes; at most {grouped(MOST_DATA)} are read."
         raise DomainError(msg)
     return path.read_bytes()
 
