@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,16 +20,9 @@ BY_NAME = {one.name: one for one in RECORDS}
 
 
 def concentrated_epsilon(rho: float, delta: float) -> float:
-    """Return the tight conversion by a search in high precision: Canonne, Kamath, Steinke 2020, Proposition 12."""
-    with mpmath.workdps(30):
-
-        def bound(log_order: float) -> float:
-            order = 1 + mpmath.exp(log_order)
-            return float(
-                rho * order + mpmath.log(1 - 1 / order) - (mpmath.log(delta) + mpmath.log(order)) / (order - 1)
-            )
-
-        return min(bound(step / 100 - 1) for step in range(0, 400))
+    """Return the tight conversion on a fine grid of orders: Canonne, Kamath, Steinke 2020, Proposition 12."""
+    order = 1 + np.exp(np.linspace(-2, 5, 200_001))
+    return float(np.min(rho * order + np.log1p(-1 / order) - (math.log(delta) + np.log(order)) / (order - 1)))
 
 
 def verdict(name: str, quantity: str) -> tuple[str, float]:

@@ -100,14 +100,13 @@ def _tree(text: str, file: str) -> tuple[Any, int]:
     try:
         events = _events(yaml, text, file)
         tree = _node(events, next(events), 0, file)
-        for _ in events:  # the rest must be empty: a second document is an error
-            break
-        return tree
+        next(events, None)  # the rest must be empty: a second document is an error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}" if mark is not None else ""
         msg = f"{file}{place}: not YAML: {getattr(error, 'problem', None) or error}."
         raise YamlError(msg) from None
+    return tree
 
 
 def _events(yaml: Any, text: str, file: str) -> Iterator[Any]:
