@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from dpcore.core.domains import DELTA, LOSS, POSITIVE
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
+from dpcore.core.parameter import one_of
 from dpcore.core.registry import shown
 from dpcore.files.paths import link
 from dpcore.language.numbers import read_value
@@ -119,9 +120,8 @@ class Deployment:
                 msg = f"{name} must be a text of at most {_LONGEST} characters, got {shown(text)}."
                 raise DomainError(msg)
         for name, allowed in (("flavor", FLAVORS), ("model", MODELS)):
-            if name in self.texts and self.texts[name] not in allowed:
-                msg = f"{name} must be one of {', '.join(allowed)}, got {shown(self.texts[name])}."
-                raise DomainError(msg)
+            if name in self.texts:
+                one_of(name, allowed).check(self.texts[name])
         for address in self.sources:
             link(address, ("http", "https"), relative=False)
 
