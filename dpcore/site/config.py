@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APP: Final = "http://localhost:8501"
-KINDS: Final = ("texts", "gallery", "errata", "reference")
+KINDS: Final = ("texts", "gallery", "errata", "sources", "reference", "changes")
 WEB: Final = ("http", "https")
 LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 """A language tag such as en, de or pt-BR."""
 
-_KEYS: Final = ("title", "lead", "app", "text", "question", "section", "brand", "logo", "language", "footer")
+_KEYS: Final = (
+    "title", "brand", "logo", "language", "footer", "lead", "app", "address", "code", "text", "question", "section",
+)  # fmt: skip
 _SECTION: Final = ("name", "title", "summary", "kind", "folder", "pages")
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the site: texts of a folder, galleries of a folder, errata, or the generated reference."""
+    """A section of the site: texts, galleries or sources of a folder, errata, the generated reference, or what changed."""
 
     name: str
     title: str
@@ -65,12 +67,15 @@ class Config:
         Markdown of the home page, with figures.
     above : int
         The number of lines of the file before `text`.
+    brand : str
+        The name in the corner of every page.
+    address, code : str
+        The public address of the site, and the address that a file of the package has in a public repository, both without
+        a trailing slash; empty if there is none.
     questions : tuple of HomeQuestion
         Questions of the home page.
     sections : tuple of Section
         Its sections, in order.
-    brand : str, default "dpcore"
-        The name at the top of every page.
     logo : str, default ""
         An image file beside the spec, shown before the brand.
     language : str, default "en"
@@ -88,6 +93,8 @@ class Config:
     questions: tuple[HomeQuestion, ...]
     sections: tuple[Section, ...]
     brand: str = "dpcore"
+    address: str = ""
+    code: str = ""
     logo: str = ""
     language: str = "en"
     footer: str = ""
@@ -119,9 +126,15 @@ def read_config(path: Path) -> Config:
         tuple(_question(row, path.name) for row in _rows(table, "question", path.name)),
         tuple(_section(row, path) for row in _rows(table, "section", path.name)),
         _text(table, "brand", path.name, "dpcore"),
-        _logo(_text(table, "logo", path.name, ""), path, text),
-        _language(_text(table, "language", path.name, "en"), place_of(text, path.name, "language")),
-        _text(table, "footer", path.name, ""),
+        *(
+            app_address(address, place_of(text, path.name, key))
+            if (address := _text(table, key, path.name, ""))
+            else ""
+            for key in ("address", "code")
+        ),
+        logo=_logo(_text(table, "logo", path.name, ""), path, text),
+        language=_language(_text(table, "language", path.name, "en"), place_of(text, path.name, "language")),
+        footer=_text(table, "footer", path.name, ""),
     )
 
 

@@ -26,6 +26,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from dpcore.files.documents import MOST_INLINE, DocumentError
 from dpcore.site.mistakes import mistakes
+from dpcore.site.references import reference_plugin
 
 if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
@@ -54,8 +55,9 @@ def reader() -> MarkdownIt:
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True, allow_labels=True)
     parser.use(footnote_plugin)
     parser.inline.ruler.before("emphasis", "value", _value)
-    parser.inline.ruler.before("emphasis", "reference", _reference)
+    parser.inline.ruler.before("emphasis", "crossref", _reference)
     parser.inline.ruler.before("link", "citation", _citation)
+    parser.use(reference_plugin)
     return parser
 
 
@@ -158,7 +160,7 @@ def _reference(state: StateInline, silent: bool) -> bool:
     if match is None:
         return False
     if not silent:
-        token = state.push("reference", "", 0)
+        token = state.push("crossref", "", 0)
         token.content = match[1]
     state.pos = match.end()
     return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.files.documents import DocumentError
 from dpcore.site.dialect import reader, values_in
 from dpcore.site.labels import Label, labels_of
-from dpcore.site.writer import Heading, Values, Writer, slug
+from dpcore.site.writer import Heading, Values, Writer, plain_heading, slug
 from dpcore.specs import Spec, SpecError, block
 from dpcore.specs.reading import FENCE, unique
 
@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-__all__ = ["Heading", "Text", "Values", "Writer", "computed", "first_sentence", "read", "reader", "slug"]
+__all__ = [
+    "Heading",
+    "Text",
+    "Values",
+    "Writer",
+    "computed",
+    "first_sentence",
+    "plain_heading",
+    "read",
+    "reader",
+    "slug",
+]
 
 READ_LATER: Final = ("title", "caption", "text", "source", "place", "differs")
 """Keys of a figure that readers see as sentences."""
@@ -130,7 +141,7 @@ def _lead(tokens: list[Token], file: str, values: Values | None) -> tuple[str, l
     """
     if len(tokens) <= 2 or tokens[0].type != "paragraph_open":
         return "", tokens
-    if any(child.type in ("reference", "citation", "footnote_ref") for child in tokens[1].children or []):
+    if any(child.type in ("crossref", "citation", "footnote_ref") for child in tokens[1].children or []):
         return "", tokens
     Writer(file, values=values).render([tokens[1]])
     return tokens[1].content, tokens[3:]
@@ -183,5 +194,5 @@ def first_sentence(text: Text) -> str:
     """Return the first sentence of the first paragraph, for lists of pages."""
     for token, inner in zip(text.tokens, text.tokens[1:], strict=False):
         if token.type == "paragraph_open" and token.level == 0:
-            return re.split(r"(?<=[.!?:])\s", inner.content, maxsplit=1)[0].replace("\n", " ")
+            return re.split(r"(?<=[.!?])\s", inner.content, maxsplit=1)[0].replace("\n", " ")
     return ""

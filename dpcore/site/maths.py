@@ -42,6 +42,8 @@ _VARIANT: Final = re.compile(r'<(mi|mn|mo) mathvariant="([a-z-]+)">(&#x[0-9A-Fa-
 _BAR: Final = re.compile(r'<mo(?: stretchy="false")?>(?=&#x0007C;</mo>)')  # of an absolute value, not of a relation
 _STAR: Final = re.compile(r"\\operatorname\s*\*")
 _WHOLE: Final = re.compile(r"<math[^>]*><mrow>(.*)</mrow></math>", re.DOTALL)
+_CODE: Final = re.compile(r"&#x([0-9A-Fa-f]+);")
+_ARG: Final = re.compile(r"\\arg\s*\\(max|min)(?![A-Za-z])")
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
@@ -79,7 +81,7 @@ def formula(latex: str, *, display: bool = False) -> tuple[str, str]:
 
 def _converted(text: str, latex: str, display: str) -> str:
     try:
-        markup = convert(_STAR.sub(r"\\operatorname", text.strip()), display=display)
+        markup = convert(_ARG.sub(r"\\mathrm{arg\\,\1}", _STAR.sub(r"\\operatorname", text.strip())), display=display)
     except Exception as error:  # the converter has no single error for a wrong formula
         reason = f"{type(error).__name__} {error}".strip()
         msg = f"The formula {quoted(latex, 80)} is not LaTeX that can be shown: {reason}."
@@ -88,7 +90,14 @@ def _converted(text: str, latex: str, display: str) -> str:
     if unknown:
         msg = f"The formula {quoted(latex, 80)} has the unknown command {unknown[0]}."
         raise DpcoreError(msg)
-    return _BAR.sub('<mo lspace="0" rspace="0" stretchy="false">', _VARIANT.sub(_letter, markup))
+    spaced = _BAR.sub('<mo lspace="0" rspace="0" stretchy="false">', _VARIANT.sub(_letter, markup))
+    return shortened(spaced)
+
+
+def shortened(markup: str) -> str:
+    """Return MathML as short as a page of HTML needs it: without the namespace and with characters for their numbers."""
+    plain = markup.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "").replace(' display="inline"', "")
+    return _CODE.sub(lambda match: match[0] if chr(int(match[1], 16)) in "<>&" else chr(int(match[1], 16)), plain)
 
 
 def _table(rows: EquationRows, latex: str) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpcore.site.markdown import Text
 
 Link = Callable[[str], str]
+Named = Callable[[str, str], tuple[str, str]]
 Values = Callable[[str, int, str], str]
 """Returns a value as text from its expression, its line and a form: words, math or exact."""
 
@@ -47,7 +48,10 @@ RULES: Final = (
     "td_open",
     "math_block_label",
     "value",
+    "crossref",
     "reference",
+    "code_inline",
+    "heading_close",
     "citation",
     "figure_image_open",
     "figure_image_close",
@@ -83,6 +87,9 @@ class Writer:
         self.citations: Mapping[str, str] = {}
         self.numbered = False
         self.anchors: list[tuple[str, int]] = []
+        self.quiet = False  # inside a heading, whose text is also a link of the table of contents
+        self.named: Named | None = None  # the address and the words of a reference; raises if there is no such thing
+        self.coded: Link | None = None  # the address of what a piece of code names; empty if it names nothing
         self.headings: list[Heading] = []
         self.ids: set[str] = set()
         self.counts: dict[str, int] = {}
@@ -127,7 +134,9 @@ class Writer:
 
     def heading(self, text: str, level: int = 2, name: str = "") -> str:
         """Return a heading of a generated page, and record it for the table of contents."""
-        heading = Heading(level, self.identifier(name or _plain(text)), self.inline(text))
+        self.quiet = True
+        heading = Heading(level, self.identifier(name or plain_heading(text)), self.inline(text))
+        self.quiet = False
         self.headings.append(heading)
         return f'<h{level} id="{heading.id}">{heading.html}</h{level}>\n'
 
@@ -193,7 +202,7 @@ class Writer:
         self.line = tokens[index].meta.get("line", self.line)
         return f'<span class="value">{html.escape(self.value(tokens[index].content))}</span>'
 
-    def _reference(self, tokens: Any, index: int, *_: Any) -> str:
+    def _crossref(self, tokens: Any, index: int, *_: Any) -> str:
         self.line = tokens[index].meta.get("line", self.line)
         label = self.label(tokens[index].content)
         return f'<a href="#{html.escape(label.id)}">{html.escape(label.words(numbered=self.numbered))}</a>'
@@ -251,6 +260,26 @@ class Writer:
         label = f' class="language-{html.escape(kind)}"' if kind else ""
         return f'<pre tabindex="0"><code{label}>{html.escape(token.content)}</code></pre>\n'
 
+    def _code_inline(self, tokens: Any, index: int, *_: Any) -> str:
+        text = str(tokens[index].content)
+        markup = f"<code>{html.escape(text)}</code>"
+        before = [token.type for token in tokens[:index]]
+        inside = self.quiet or before.count("link_open") > before.count("link_close")
+        target = self.coded(text) if self.coded is not None and not inside else ""
+        return f'<a href="{html.escape(target)}">{markup}</a>' if target else markup
+
+    def _reference(self, tokens: Any, index: int, *_: Any) -> str:
+        """Return a link to what a reference names; in a report, which has no other pages, the brackets stay."""
+        token = tokens[index]
+        if self.named is None or self.quiet:
+            return html.escape(token.content)
+        self.line = token.meta.get("line", self.line)
+        try:
+            target, words = self.named(token.meta["target"], token.meta["words"])
+        except DpcoreError as error:
+            raise self._problem(str(error)) from None
+        return f'<a href="{html.escape(target)}">{words}</a>'
+
     def _link_open(self, tokens: Any, index: int, *_: Any) -> str:
         self.line = tokens[index].meta.get("line", self.line)
         try:
@@ -275,9 +304,14 @@ class Writer:
         self.line = token.meta.get("line", self.line)
         level = int(token.tag[1])
         label = self.labels.get(token.meta.get("label", ""))
-        name = self.identifier(label.id if label else _plain(inner.content))
+        name = self.identifier(label.id if label else plain_heading(inner.content))
+        self.quiet = True
         self.headings.append(Heading(level, name, self.render([inner])))
         return f'<{token.tag} id="{name}">'
+
+    def _heading_close(self, tokens: Any, index: int, *_: Any) -> str:
+        self.quiet = False
+        return f"</{tokens[index].tag}>\n"
 
     def _table_open(self, tokens: Any, index: int, *_: Any) -> str:
         label = self.labels.get(tokens[index].meta.get("label", "") or tokens[index].meta.get("key", ""))
@@ -318,7 +352,7 @@ def _aligned(token: Token) -> str:
     return f' class="{side}"' if side in ("right", "center") else ""
 
 
-def _plain(text: str) -> str:
+def plain_heading(text: str) -> str:
     """Return a heading without marks and without text in brackets, for its id."""
     parts, at = [], 0
     while (start := text.find("(", at)) >= 0 and (end := text.find(")", start)) >= 0:

@@ -409,6 +409,8 @@ class AstWriter:
         if kind == "value":
             return words(self.place.value(token.content))
         if kind == "reference":
+            return words(token.content)
+        if kind == "crossref":
             label = self.place.label(token.content)
             return [{"t": "Link", "c": [attr(), words(label.words()), [f"#{label.id}", ""]]}]
         if kind == "citation":
