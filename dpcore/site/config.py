@@ -126,16 +126,18 @@ def read_config(path: Path) -> Config:
         tuple(_question(row, path.name) for row in _rows(table, "question", path.name)),
         tuple(_section(row, path) for row in _rows(table, "section", path.name)),
         _text(table, "brand", path.name, "dpcore"),
-        *(
-            app_address(address, place_of(text, path.name, key))
-            if (address := _text(table, key, path.name, ""))
-            else ""
-            for key in ("address", "code")
-        ),
+        address=_public(table, "address", text, path),
+        code=_public(table, "code", text, path),
         logo=_logo(_text(table, "logo", path.name, ""), path, text),
         language=_language(_text(table, "language", path.name, "en"), place_of(text, path.name, "language")),
         footer=_text(table, "footer", path.name, ""),
     )
+
+
+def _public(table: Any, key: str, text: str, path: Path) -> str:
+    """Return a public address; empty if there is none."""
+    address = _text(table, key, path.name, "")
+    return app_address(address, place_of(text, path.name, key)) if address else ""
 
 
 def _logo(name: str, path: Path, text: str) -> str:
