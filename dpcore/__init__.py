@@ -18,7 +18,7 @@ from dpcore.core.errors import (
 )
 from dpcore.language import parse
 from dpcore.language.constructors import constructor
-from dpcore.regions import algebra, formula_region, guarantees, maximal_leakage, sampling
+from dpcore.regions import algebra, formula_region, guarantees, maximal_leakage, sampling, selection
 from dpcore.regions.tradeoff import TradeOff
 from dpcore.theorems import bound_regions
 
@@ -27,6 +27,7 @@ __version__ = "0.2.0"
 _ = (
     algebra,
     sampling,
+    selection,
     guarantees,
     formula_region,
     maximal_leakage,

@@ -32,6 +32,7 @@ __all__ = [
     "assume",
     "banded_gaussian",
     "basic",
+    "best_of",
     "bounded_laplace",
     "discrete_gaussian",
     "discrete_gaussian_sum",
@@ -231,6 +232,45 @@ def basic(region: TradeOff) -> TradeOff:
     >>> region = basic(dp(0.6, 0.1) ** 2)
     >>> print(f"{region.delta(1.2):.6g}")
     0.2
+    """
+
+def best_of(region: TradeOff, mean: Real, shape: Real = 1.0) -> TradeOff:
+    r"""Best of several runs.
+
+    The mechanism runs K times, K random and kept secret, and the output with the best score is
+    published.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    mean : a number in [1e-6, 1000000]
+        Expected number of runs (m).
+    shape : a number in [0, 1000] or inf, default 1
+        Law of the number of runs: 0 is logarithmic, 1 geometric, inf Poisson (s).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one.
+
+    Notes
+    -----
+    .. math:: \delta'(\varepsilon)\le1-F\bigl(1-\delta(\varepsilon-c)\bigr),\quad F(x)=E[x^K],\quad c=\sup_u\log\frac{F'(1-u)}{F'(f(u))}
+
+    Assumptions: Runs are independent, the score is a function of the output, and the number of runs is
+    drawn beforehand, without the data.
+
+    References
+    ----------
+    Papernot, Steinke 2022; Koskela, Redberg, Wang 2024.
+
+    Examples
+    --------
+    >>> from dpcore import best_of, dp
+    >>> region = best_of(dp(1), 5, 1)
+    >>> print(f"{region.epsilon(0):.5g}")
+    2.2737
     """
 
 def bounded_laplace(scale: Real, lower: Real, upper: Real, sensitivity: Real) -> TradeOff:
