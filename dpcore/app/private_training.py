@@ -76,7 +76,7 @@ FIELDS: dict[str, tuple[str, Parameter]] = {
     "steps": ("Steps T", STEPS),
     "sigma": ("Noise σ", NOISE),
     "largest": ("Largest batch C", LARGEST_BATCH),
-    "unit": ("Records per person m", UNIT_RECORDS),
+    "unit": ("Per person m", UNIT_RECORDS),
 }
 SLIDERS = tuple(f"train_{name}_slider" for name in FIELDS)
 VALUES = {
