@@ -10,10 +10,11 @@ import streamlit as st
 from dpcore.app import figure, navigation, page, work
 from dpcore.app.figure import plain, sentence, trouble
 from dpcore.app.inputs import choice
-from dpcore.app.plan_a_release import DEFAULTS, UPLOAD
+from dpcore.app.plan_a_release import DEFAULTS
 from dpcore.app.plan_a_release_lists import answers_text, category_list, columns_text, condition_of
 from dpcore.app.privacy_and_utility import HEIGHT, KIND, UtilityView, known_facts, movable, numbers_of, read
 from dpcore.app.settings import values_of
+from dpcore.app.uploads import UPLOAD
 from dpcore.charts.theme import PLAIN
 from dpcore.core.domains import LOSS
 from dpcore.core.errors import DpcoreError
