@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("mechanisms",),
     ("language", "frames", "risk", "central_limit", "theorems"),
     ("training", "calibration", "ledger", "constraints", "local", "audit", "utility"),
-    ("planner", "sweeps"),
+    ("planner", "certificates", "sweeps"),
     ("labs",),
     ("",),
     ("charts",),

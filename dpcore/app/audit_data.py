@@ -12,6 +12,7 @@ from dpcore.app.figure import plain
 from dpcore.app.inputs import integer_field, round_values, slider_field
 from dpcore.audit.columns import find
 from dpcore.audit.examples import NAME, example
+from dpcore.audit.reading import read_audit
 from dpcore.audit.simulate import attack_on
 from dpcore.core import registry
 from dpcore.core.domains import COUNT
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 SIMULATED, EXAMPLE, UPLOAD = "simulated attack", "example file", "your CSV"
 SOURCES = (SIMULATED, EXAMPLE, UPLOAD)
+uploads.hold(read_audit)
 LONGEST = 2000
 MOST_TRIALS = 100_000
 MOST_SEED = 10**9

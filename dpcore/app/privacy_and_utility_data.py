@@ -17,7 +17,7 @@ from dpcore.files.sheet import DELIMITERS
 from dpcore.language.numbers import number, read_value
 from dpcore.specs import Spec, intermediate
 from dpcore.utility.dataset import OTHER
-from dpcore.utility.reading import MOST_ROWS, OTHERS, OUTSIDE, UNDECLARED, declared
+from dpcore.utility.reading import OTHERS, OUTSIDE, UNDECLARED, declared
 from dpcore.utility.samples import part, sample, samples
 from dpcore.words import grouped
 
@@ -194,7 +194,7 @@ def _limits(whole: Dataset) -> tuple[float | None, float | None]:
 
 def _upload(pair: UtilityPair) -> DataSource | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
-    file = uploads.choose("utility", rows=f" and {grouped(MOST_ROWS)} rows")
+    file = uploads.choose("utility")
     if file is None:
         st.info(
             "Choose a file. It stays in the memory of your session; the link carries parameters only.",

@@ -69,6 +69,7 @@ pd.options.mode.string_storage = "python"  # columns of texts are short: Arrow's
 pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
+_LONG = 1_000_000  # bytes of what is named once in a run
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
 _WAITS = "_waits"
@@ -149,8 +150,8 @@ class ResultCache:
         _rerun.keep(own, result)
         return cast("_T", result)
 
-    def aside(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any] | None:  # noqa: ARG002  see below
-        """Return a result that is too large to be packed, in a tuple; None for all others, which a subclass may change."""
+    def reading(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> object | None:  # noqa: ARG002  see below
+        """Return what a function reads of a visitor's table, None for all other functions; see `dpcore.app.uploads`."""
         return None
 
     def _compute(self, key: Hashable, make: Callable[[], object]) -> object:
@@ -243,8 +244,8 @@ def keeper(store: ResultCache) -> Keeper:
     def keep(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         if function is parse:  # regions live as long as the run of the page
             return region(*args)[0]
-        if (held := store.aside(function, args)) is not None:
-            return held[0]
+        if (reading := store.reading(function, args, options)) is not None:
+            return reading
         try:
             key = (function.__module__, function.__qualname__, name_of(args), name_of(options), current().tolerance)
         except TypeError:  # tables and functions have no name
@@ -271,8 +272,7 @@ def name_of(value: object) -> Hashable:
     if value is None or isinstance(value, (str, int, float, Fraction)):
         return (type(value).__name__, repr(value))
     if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
-        numbers = np.ascontiguousarray(value)
-        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest())
+        return _content_name(value)
     if isinstance(value, (list, tuple, Mapping)):
         return tuple(map(name_of, value.items() if isinstance(value, Mapping) else value))
     if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
@@ -280,6 +280,15 @@ def name_of(value: object) -> Hashable:
         return (type(value).__qualname__, *parts)
     msg = f"A value of type {type(value).__name__} has no name."
     raise TypeError(msg)
+
+
+def _content_name(value: bytes | np.ndarray[Any, Any]) -> Hashable:
+    """Return the name of bytes or numbers: that of a long array is worked out once in a run."""
+    content, layout = (value, ()) if isinstance(value, bytes) else (value.tobytes(), (value.dtype.str, value.shape))
+    name = (type(value).__name__, *layout, hashlib.sha256(content).hexdigest())
+    if len(content) > _LONG:
+        _rerun.names[id(value)] = (value, name)
+    return name
 
 
 def _in_language(region: TradeOff) -> bool:

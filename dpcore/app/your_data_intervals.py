@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, live, page, work, your_data_table
+from dpcore.app import figure, inputs, live, page, uploads, work, your_data_table
 from dpcore.core.domains import DELTA, EPSILON, REAL
 from dpcore.core.errors import DpcoreError
 from dpcore.core.results import kept_by, result
@@ -40,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
 }
 _EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e4)
 _DELTA = DELTA.but(high_open=True)
+uploads.hold(read_indicator)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, live, page, work, your_data_table
+from dpcore.app import figure, inputs, live, page, uploads, work, your_data_table
 from dpcore.core.domains import DELTA, EPSILON, POSITIVE
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import nearest
@@ -18,6 +18,7 @@ from dpcore.language.numbers import read_value
 from dpcore.planner.series import plan
 from dpcore.planner.series.fit import MODELS, POOLED
 from dpcore.planner.series.model import MOST_RELEASES, PRIORS, RELEASES, SeriesModel
+from dpcore.planner.series.reading import read_panel
 from dpcore.specs import Spec, intermediate
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e4)
 _DELTA = DELTA.but(low_open=True, high_open=True)
 _NOISE = POSITIVE.but(name="noise", high=1e12)
 _RANGE = POSITIVE.but(name="range", high=1e12)
+uploads.hold(read_panel)
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from dpcore.core.results import kept_by, result
 from dpcore.files.sheet import DELIMITERS, Sheet, open_csv
 from dpcore.language.numbers import read_value
 from dpcore.specs import Spec
-from dpcore.utility.reading import MOST_ROWS, ColumnReading, read_column
+from dpcore.utility.reading import ColumnReading, read_column
 from dpcore.utility.samples import Sample, sample_sheet, sample_tables, samples
-from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -117,7 +116,7 @@ def ask(below: DeltaGenerator | None = None) -> OpenTable | None:
 def _upload() -> OpenTable | None:
     """Show the uploader, and how the file is read."""
     words = "Choose a file. It stays in the memory of your session; the link carries parameters only."
-    file = uploads.choose("data", words, rows=f" and {grouped(MOST_ROWS)} rows")
+    file = uploads.choose("data", words)
     if file is None:
         return None
     store, content = uploads.store_of("data", file), file.getvalue()
@@ -125,7 +124,7 @@ def _upload() -> OpenTable | None:
         marks = {"": "found by itself", **DELIMITERS}
         mark = st.selectbox("Fields are separated by", list(marks), key="data_mark", format_func=marks.__getitem__)
         with work.progress("Opening", store=store):
-            sheet = open_csv(content, delimiter=mark or None)
+            sheet = result(open_csv, content, delimiter=mark or None)
         for words in sheet.notes:
             st.caption(plain(words))
     fields = {"file": FILE, "delimiter": mark or None}

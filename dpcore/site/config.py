@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APP: Final = "http://localhost:8501"
-KINDS: Final = ("texts", "gallery", "errata", "reference")
+KINDS: Final = ("texts", "gallery", "errata", "sources", "reference", "changes")
 WEB: Final = ("http", "https")
-_KEYS: Final = ("title", "lead", "app", "text", "question", "section")
+_KEYS: Final = ("title", "brand", "lead", "app", "address", "code", "text", "question", "section")
 _SECTION: Final = ("name", "title", "summary", "kind", "folder", "pages")
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the site: texts of a folder, galleries of a folder, errata, or the generated reference."""
+    """A section of the site: texts, galleries or sources of a folder, errata, the generated reference, or what changed."""
 
     name: str
     title: str
@@ -60,6 +60,11 @@ class Config:
         Markdown of the home page, with figures.
     above : int
         The number of lines of the file before `text`.
+    brand : str
+        The name in the corner of every page.
+    address, code : str
+        The public address of the site, and the address that a file of the package has in a public repository, both without
+        a trailing slash; empty if there is none.
     questions : tuple of HomeQuestion
         Questions of the home page.
     sections : tuple of Section
@@ -74,6 +79,9 @@ class Config:
     above: int
     questions: tuple[HomeQuestion, ...]
     sections: tuple[Section, ...]
+    brand: str = "dpcore"
+    address: str = ""
+    code: str = ""
 
 
 def default_file() -> Path:
@@ -101,6 +109,13 @@ def read_config(path: Path) -> Config:
         lines_above(text, "text"),
         tuple(_question(row, path.name) for row in _rows(table, "question", path.name)),
         tuple(_section(row, path) for row in _rows(table, "section", path.name)),
+        _text(table, "brand", path.name, "dpcore"),
+        *(
+            app_address(address, place_of(text, path.name, key))
+            if (address := _text(table, key, path.name, ""))
+            else ""
+            for key in ("address", "code")
+        ),
     )
 
 

@@ -20,7 +20,7 @@ from dpcore.site.figures import RenderedFigure
 from dpcore.site.pages import FIGURE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dpcore.site.pages import Job
 
@@ -153,16 +153,25 @@ class Work:
         for name, data in files.items():
             path = self.path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            self.written.append(name)
+            if not (path.is_file() and path.read_bytes() == data):  # other sources can give the same bytes
+                path.write_bytes(data)
+                self.written.append(name)
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
         self.after[piece] = {"key": key, "files": digests}
+
+    def texts(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the contents of files of the site by name."""
+        return {name: self.path(name).read_text(encoding="utf-8") for name in names}
+
+    @property
+    def names(self) -> set[str]:
+        """The files of all pieces recorded so far."""
+        return {name for piece in self.after.values() for name in piece["files"]}
 
     def finish(self) -> tuple[str, ...]:
         """Write the manifest and remove the files that are no longer part of the site."""
         old = {name for piece in self.before.pieces.values() for name in piece["files"]}
-        new = {name for piece in self.after.values() for name in piece["files"]}
-        gone = sorted(old - new)
+        gone = sorted(old - self.names)
         paths = [self.path(name) for name in gone]  # all are checked before the first is removed
         for path in paths:
             if path.is_file():

@@ -15,6 +15,7 @@ from dpcore.core.errors import DpcoreError
 from dpcore.files.documents import MOST_INLINE, DocumentError
 from dpcore.files.paths import link
 from dpcore.site.maths import mathml
+from dpcore.site.references import reference_plugin
 from dpcore.specs import Spec, SpecError, block
 from dpcore.specs.reading import FENCE, unique
 
@@ -25,16 +26,20 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 Link = Callable[[str], str]
+Named = Callable[[str, str], tuple[str, str]]
 _MARK: Final = re.compile(r"[$`*_\\{}\[\]]")
 _WORD: Final = re.compile(r"[^\w]+")
 RULES: Final = (
     "math_inline",
     "math_inline_double",
     "math_block",
+    "code_inline",
     "fence",
     "link_open",
+    "reference",
     "image",
     "heading_open",
+    "heading_close",
     "table_open",
     "table_close",
     "th_open",
@@ -82,7 +87,8 @@ def reader() -> MarkdownIt:
     """Return a parser for the dialect of all texts: CommonMark with tables and dollar formulas, without raw HTML."""
     parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
     parser.core.ruler.before("inline", "bounded", _bounded)
-    return parser.use(dollarmath_plugin, allow_space=True, allow_digits=True, double_inline=True, allow_labels=False)
+    parser.use(dollarmath_plugin, allow_space=True, allow_digits=True, double_inline=True, allow_labels=False)
+    return parser.use(reference_plugin)
 
 
 def _bounded(state: StateCore) -> None:
@@ -183,7 +189,7 @@ def first_sentence(text: Text) -> str:
     """Return the first sentence of the first paragraph, for lists of pages."""
     for token, inner in zip(text.tokens, text.tokens[1:], strict=False):
         if token.type == "paragraph_open" and token.level == 0:
-            return re.split(r"(?<=[.!?:])\s", inner.content, maxsplit=1)[0].replace("\n", " ")
+            return re.split(r"(?<=[.!?])\s", inner.content, maxsplit=1)[0].replace("\n", " ")
     return ""
 
 
@@ -199,6 +205,9 @@ class Writer:
         self.ids: set[str] = set()
         self.counts: dict[str, int] = {}
         self.line = 0
+        self.quiet = False  # inside a heading, whose text is also a link of the table of contents
+        self.named: Named | None = None  # the address and the words of a reference; raises if there is no such thing
+        self.coded: Link | None = None  # the address of what a piece of code names; empty if it names nothing
         self.reader = reader()
         rules: Any = self.reader.renderer.rules  # type: ignore[attr-defined]  # of the HTML renderer
         rules |= {name: getattr(self, f"_{name}") for name in RULES}
@@ -233,7 +242,9 @@ class Writer:
 
     def heading(self, text: str, level: int = 2, name: str = "") -> str:
         """Return a heading of a generated page, and record it for the table of contents."""
-        heading = Heading(level, self.identifier(name or _plain(text)), self.inline(text))
+        self.quiet = True
+        heading = Heading(level, self.identifier(name or plain_heading(text)), self.inline(text))
+        self.quiet = False
         self.headings.append(heading)
         return f'<h{level} id="{heading.id}">{heading.html}</h{level}>\n'
 
@@ -272,6 +283,26 @@ class Writer:
         label = f' class="language-{html.escape(kind)}"' if kind else ""
         return f'<pre tabindex="0"><code{label}>{html.escape(token.content)}</code></pre>\n'
 
+    def _code_inline(self, tokens: Any, index: int, *_: Any) -> str:
+        text = str(tokens[index].content)
+        markup = f"<code>{html.escape(text)}</code>"
+        before = [token.type for token in tokens[:index]]
+        inside = self.quiet or before.count("link_open") > before.count("link_close")
+        target = self.coded(text) if self.coded is not None and not inside else ""
+        return f'<a href="{html.escape(target)}">{markup}</a>' if target else markup
+
+    def _reference(self, tokens: Any, index: int, *_: Any) -> str:
+        """Return a link to what a reference names; in a report, which has no other pages, the brackets stay."""
+        token = tokens[index]
+        if self.named is None or self.quiet:
+            return html.escape(token.content)
+        self.line = token.meta.get("line", self.line)
+        try:
+            target, words = self.named(token.meta["target"], token.meta["words"])
+        except DpcoreError as error:
+            raise self._problem(str(error)) from None
+        return f'<a href="{html.escape(target)}">{words}</a>'
+
     def _link_open(self, tokens: Any, index: int, *_: Any) -> str:
         self.line = tokens[index].meta.get("line", self.line)
         try:
@@ -291,9 +322,14 @@ class Writer:
         token, inner = tokens[index], tokens[index + 1]
         self.line = token.meta.get("line", self.line)
         level = int(token.tag[1])
-        name = self.identifier(_plain(inner.content))
+        name = self.identifier(plain_heading(inner.content))
+        self.quiet = True
         self.headings.append(Heading(level, name, self.render([inner])))
         return f'<{token.tag} id="{name}">'
+
+    def _heading_close(self, tokens: Any, index: int, *_: Any) -> str:
+        self.quiet = False
+        return f"</{tokens[index].tag}>\n"
 
     def _table_open(self, *_: Any) -> str:
         return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
@@ -324,7 +360,7 @@ def _aligned(token: Token) -> str:
     return f' class="{side}"' if side in ("right", "center") else ""
 
 
-def _plain(text: str) -> str:
+def plain_heading(text: str) -> str:
     """Return a heading without marks and without text in brackets, for its id."""
     parts, at = [], 0
     while (start := text.find("(", at)) >= 0 and (end := text.find(")", start)) >= 0:

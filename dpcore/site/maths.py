@@ -37,7 +37,12 @@ _OLD: Final = {  # letters that Unicode had before it got the alphabets
 }
 _VARIANT: Final = re.compile(r'<(mi|mn|mo) mathvariant="([a-z-]+)">([^<&])</\1>')
 _BAR: Final = re.compile(r'<mo(?: stretchy="false")?>(?=&#x0007C;</mo>)')  # of an absolute value, not of a relation
-_REWRITTEN: Final = ((re.compile(r"\\operatorname\s*\*"), r"\\operatorname"), (re.compile(r"\\tag\{[^{}]*\}"), ""))
+_CODE: Final = re.compile(r"&#x([0-9A-Fa-f]+);")
+_REWRITTEN: Final = (
+    (re.compile(r"\\arg\s*\\(max|min)(?![A-Za-z])"), r"\\mathrm{arg\\,\1}"),
+    (re.compile(r"\\operatorname\s*\*"), r"\\operatorname"),
+    (re.compile(r"\\tag\{[^{}]*\}"), ""),
+)
 
 
 @cache
@@ -62,7 +67,14 @@ def mathml(latex: str, *, display: bool = False) -> str:
     if unknown:
         msg = f"The formula {quoted(latex, 80)} has the unknown command {unknown[0]}."
         raise DpcoreError(msg)
-    return _BAR.sub('<mo lspace="0" rspace="0" stretchy="false">', _VARIANT.sub(_letter, markup))
+    spaced = _BAR.sub('<mo lspace="0" rspace="0" stretchy="false">', _VARIANT.sub(_letter, markup))
+    return shortened(spaced)
+
+
+def shortened(markup: str) -> str:
+    """Return MathML as short as a page of HTML needs it: without the namespace and with characters for their numbers."""
+    plain = markup.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "").replace(' display="inline"', "")
+    return _CODE.sub(lambda match: match[0] if chr(int(match[1], 16)) in "<>&" else chr(int(match[1], 16)), plain)
 
 
 def _letter(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""A mechanism that came as a file is served everywhere: three files, dropped into a copy of the package, nothing else touched."""
+"""A mechanism that came as a file is served everywhere: five files, dropped into a copy of the package, nothing else touched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 STRANGERS = Path(__file__).parent / "strangers"
-NAMES = ("capped_gaussian", "gumbel", "logistic")
+NAMES = ("capped_gaussian", "gumbel", "logistic", "poisson_count", "skew_laplace")
 GENERATED = (
     "tests/mechanisms/test_every.py",
     "tests/charts/test_noise.py",
@@ -23,7 +23,7 @@ GENERATED = (
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a copy of the package that has three more mechanisms; all else is what it was."""
+    """Return a folder with a copy of the package that has five more mechanisms; all else is what it was."""
     folder = tmp_path_factory.mktemp("house")
     shutil.copytree(ROOT / "dpcore", folder / "dpcore", ignore=shutil.ignore_patterns("__pycache__"))
     for name in NAMES:

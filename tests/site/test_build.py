@@ -138,7 +138,7 @@ def test_a_second_build_does_nothing_and_a_third_only_what_changed(small: tuple[
     assert same.words.endswith("nothing changed")
     (source / "texts" / "two.md").write_text("# Two\n\nAnother.\n\n## End\n\nChanged.\n", encoding="utf-8")
     changed = build_site(spec, out, processes=1)
-    assert (changed.written, changed.drawn) == (("texts/two.html",), ())
+    assert (changed.written, changed.drawn) == (("texts/two.html", "assets/search.js"), ())
     (out / "figures" / "first.csv").write_text("touched", encoding="utf-8")
     mended = build_site(spec, out, processes=1)
     assert mended.drawn == ("first",)

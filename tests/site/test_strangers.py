@@ -10,6 +10,7 @@ import pytest
 
 from dpcore.core.errors import DpcoreError
 from dpcore.site import build_report, build_site
+from dpcore.site.finding import MISSING
 from dpcore.site.manifest import MANIFEST
 from dpcore.site.markdown import Writer, read
 from dpcore.specs import SpecError
@@ -46,7 +47,8 @@ def site(home: Path, **other: str) -> list[str]:
     """Build the site and return its pages."""
     (home / "site.toml").write_text(SITE.format(**{**GOOD, **other}), encoding="utf-8")
     build_site(home / "site.toml", home / "out", processes=1)
-    return sorted(path.relative_to(home / "out").as_posix() for path in home.parent.rglob("*.html"))
+    pages = (path.relative_to(home / "out").as_posix() for path in home.parent.rglob("*.html"))
+    return sorted(page for page in pages if page != MISSING)
 
 
 def report(home: Path, text: str, name: str = "report.md") -> str:
