@@ -1121,7 +1121,7 @@ def noisy_max_gumbel(epsilon: Real) -> TradeOff:
 
     Notes
     -----
-    .. math:: \arg\max_c\,(q_c+N_c),\quad P(N_c\le x)=e^{-e^{-\varepsilon x/2\Delta}}
+    .. math:: \mathrm{argmax}_c\,(q_c+N_c),\quad P(N_c\le x)=e^{-e^{-\varepsilon x/2\Delta}}
 
     Assumptions: Every score moves by at most Δ.
 
@@ -1155,7 +1155,7 @@ def noisy_max_laplace(epsilon: Real) -> TradeOff:
 
     Notes
     -----
-    .. math:: \arg\max_c\,(q_c+N_c),\quad N_c\sim\mathrm{Lap}(2\Delta/\varepsilon)
+    .. math:: \mathrm{argmax}_c\,(q_c+N_c),\quad N_c\sim\mathrm{Lap}(2\Delta/\varepsilon)
 
     Assumptions: Every score moves by at most Δ. If all scores move in the same direction, ε/2 is
     enough.
