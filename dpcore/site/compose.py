@@ -14,6 +14,7 @@ from dpcore.site.citation import citation, version
 from dpcore.site.docstrings import as_markdown
 from dpcore.site.examples import is_own
 from dpcore.site.figures import RenderedFigure, compact
+from dpcore.site.labels import TABLES
 from dpcore.site.markdown import Heading, Text, Writer
 from dpcore.site.places import Directory
 from dpcore.site.search import plain
@@ -70,6 +71,7 @@ class Composer:
         self.site, self.page = site, page
         self.writer = Writer(page.path, self.link)
         self._files = files
+        self.live = True
         self._linked: set[str] = set()
         if site.directory is not None:
             self.writer.named, self.writer.coded = self.named, self.coded
@@ -163,8 +165,8 @@ class Composer:
         """Return a table."""
         return self.html("table.html", table=table, label=label)
 
-    def figure(self, spec: Spec, *, titled: bool = True) -> Markup:
-        """Return a figure with its caption, downloads, numbers and code."""
+    def figure(self, spec: Spec, *, titled: bool = True, number: str = "") -> Markup:
+        """Return a figure with its caption, downloads, numbers and code; `number` is such as ``Figure 3``."""
         rendered = self.site.figures[spec.name]
         inside = app_link(spec)
         return self.html(
@@ -172,6 +174,9 @@ class Composer:
             spec=spec,
             figure=rendered,
             titled=titled and "title" in spec,
+            number=number,
+            live=self.live,
+            tabular=spec.get("draw") in TABLES,
             inside=self._files is not None,
             svg=Markup(rendered.svg),
             chart=Markup(compact(rendered.chart).replace("<", "\\u003c")),
@@ -192,8 +197,10 @@ class Composer:
 
     def text(self, text: Text) -> str:
         """Return the body of a Markdown page."""
-        self.writer.file = text.file
-        self.writer.figures = {spec.name: str(self.figure(spec)) for spec in text.figures}
+        self.writer.file, self.writer.labels, self.writer.folder = text.file, text.labels, text.folder
+        names = {label.id: label.words() for label in text.labels.values()} if self.writer.numbered else {}
+        figures = {spec.name: str(self.figure(spec, number=names.get(spec.name, ""))) for spec in text.figures}
+        self.writer.figures = figures
         return self.writer.text(text)
 
     def gallery(self, text: str, specs: Sequence[Spec]) -> str:

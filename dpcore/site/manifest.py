@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DomainError, DpcoreError
-from dpcore.files.data import data_folder
 from dpcore.files.documents import json_of, text_of
+from dpcore.files.fingerprint import digest, fingerprint
 from dpcore.files.paths import inside
 from dpcore.site.compose import FIGURES
 from dpcore.site.figures import RenderedFigure
@@ -21,49 +17,14 @@ from dpcore.site.pages import FIGURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from dpcore.site.pages import Job
 
 MANIFEST: Final = "manifest.json"
+__all__ = ["MANIFEST", "Manifest", "Work", "digest", "fingerprint"]
+
 MOST_MANIFEST: Final = 20_000_000  # bytes; that of our own site has 200 000
-LIBRARIES: Final = (
-    "altair",
-    "jinja2",
-    "latex2mathml",
-    "markdown-it-py",
-    "mdit-py-plugins",
-    "numpy",
-    "pandas",
-    "scipy",
-    "vl-convert-python",
-)
-SOURCES: Final = (".py", ".html", ".css", ".js", ".woff2", ".svg")
-ABOVE: Final = ("site/", "app/", "cli/")  # folders whose files change no number, except those in DRAWING
-SAMPLES: Final = ("audits", "datasets")  # folders of data that the package itself reads
-DRAWING: Final = tuple(f"site/{name}.py" for name in ("colours", "errata", "examples", "figures", "svg", "tables"))
-
-
-@cache
-def fingerprint(*, drawing: bool = False) -> str:
-    """Return a digest of the files of the package, its data and the libraries; with `drawing` only of what figures need."""
-    package = Path(__file__).resolve().parents[1]
-    hashed = hashlib.sha256(sys.version.encode())
-    for name in LIBRARIES:
-        hashed.update(f"{name} {metadata.version(name)}\n".encode())
-    for path in sorted(package.rglob("*")):
-        place = path.relative_to(package).as_posix()
-        if drawing and place.startswith(ABOVE) and place not in DRAWING:
-            continue
-        if path.is_file() and path.suffix in SOURCES and not place.startswith("_bundle/"):
-            hashed.update(place.encode() + b"\0" + path.read_bytes())
-    for path in sorted(path for name in SAMPLES for path in (data_folder() / name).glob("*") if path.is_file()):
-        hashed.update(path.name.encode() + b"\0" + path.read_bytes())
-    return hashed.hexdigest()
-
-
-def digest(*parts: str) -> str:
-    """Return a digest of some texts."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @dataclass

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from dpcore import specs
+from dpcore.files import fingerprint
 from dpcore.labs import errata
 from dpcore.site import build_site, manifest
 from dpcore.site.config import read_config
@@ -179,7 +180,7 @@ def test_figures_depend_on_the_sample_data(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "datasets" / "ages.csv").write_text("age\n1\n", encoding="utf-8")
     made = manifest.fingerprint.__wrapped__
     before = made(drawing=True)
-    monkeypatch.setattr(manifest, "data_folder", lambda: tmp_path)
+    monkeypatch.setattr(fingerprint, "data_folder", lambda: tmp_path)
     one = made(drawing=True)
     (tmp_path / "datasets" / "ages.csv").write_text("age\n2\n", encoding="utf-8")
     two = made(drawing=True)
