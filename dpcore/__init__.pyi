@@ -69,6 +69,7 @@ __all__ = [
     "rdp",
     "rounded_gaussian",
     "rr",
+    "shuffle",
     "shuffled_batches",
     "simplified",
     "skellam",
@@ -1122,7 +1123,7 @@ def noisy_max_gumbel(epsilon: Real) -> TradeOff:
 
     Notes
     -----
-    .. math:: \arg\max_c\,(q_c+N_c),\quad P(N_c\le x)=e^{-e^{-\varepsilon x/2\Delta}}
+    .. math:: \mathrm{argmax}_c\,(q_c+N_c),\quad P(N_c\le x)=e^{-e^{-\varepsilon x/2\Delta}}
 
     Assumptions: Every score moves by at most Δ.
 
@@ -1156,7 +1157,7 @@ def noisy_max_laplace(epsilon: Real) -> TradeOff:
 
     Notes
     -----
-    .. math:: \arg\max_c\,(q_c+N_c),\quad N_c\sim\mathrm{Lap}(2\Delta/\varepsilon)
+    .. math:: \mathrm{argmax}_c\,(q_c+N_c),\quad N_c\sim\mathrm{Lap}(2\Delta/\varepsilon)
 
     Assumptions: Every score moves by at most Δ. If all scores move in the same direction, ε/2 is
     enough.
@@ -1563,6 +1564,43 @@ def rr(epsilon: Real, size: Whole = 2) -> TradeOff:
     >>> region = rr(0.4054651081081644)
     >>> print(f"{region.beta(0.25):.6g}")
     0.625
+    """
+
+def shuffle(region: TradeOff, n: Whole) -> TradeOff:
+    r"""Shuffled local answers.
+
+    One answer among those of n people, all through the same channel, in random order.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    n : an integer in [1, 100000000]
+        Number of people.
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for substitution neighbours.
+
+    Notes
+    -----
+    .. math:: \delta(\varepsilon)\le E_C\,\delta\big(\mathrm{Bin}(C,\tfrac12)+B\big),\quad C\sim\mathrm{Bin}\big(n-1,\tfrac{2}{e^{\varepsilon_0}+1}\big)
+
+    Assumptions: The region holds for each answer alone, with a largest loss ε0; the shuffler is honest,
+    and all n people answer.
+
+    References
+    ----------
+    Cheu, Smith, Ullman, Zeber, Zhilyaev 2019; Balle, Bell, Gascon, Nissim 2019; Feldman, McMillan,
+    Talwar 2021 and 2023.
+
+    Examples
+    --------
+    >>> from dpcore import dp, shuffle
+    >>> region = shuffle(dp(1), 1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.462117
     """
 
 def shuffled_batches(sigma: Real, steps: Whole) -> TradeOff:
