@@ -54,6 +54,8 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) -m tests.benchmarks.live
 	@$(PY) -m tests.benchmarks.changes
+	@$(PY) -m tests.benchmarks.cliffs
+	@$(PY) -m tests.benchmarks.training_grid
 	@$(PY) -m tests.benchmarks.sweeps
 	@$(PY) tests/benchmarks/run.py
 

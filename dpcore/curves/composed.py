@@ -216,8 +216,7 @@ class Certified(Curve):
             (np.zeros(epsilon.size), np.ones(epsilon.size)),
         )
         if self._rare:
-            bounds = self._without_jumps(epsilon, tolerance, bounds)
-            return self._refined_on_lattice(epsilon, tolerance, bounds)
+            return self._without_jumps(epsilon, tolerance, bounds)
         if self.by_contour:
             try:
                 bounds = self._without_jumps(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))

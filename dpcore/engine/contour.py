@@ -453,8 +453,9 @@ class Contour:
                 or plain_line(product, bucket, 1e-5 * coarse, some)
                 or plain_line(product, bucket, 0.02 * coarse, most)
                 or plain_line(product, bucket, 2.5 * coarse, most)
-                or fading_line(product, bucket, s, 0.05 * coarse, cap)
-                or smooth_line(product, bucket, s, 0.05 * coarse, cap)
+                # a narrow core with far jumps would need a million smoothed nodes: its bracket stays wide
+                or (None if self.fine else fading_line(product, bucket, s, 0.05 * coarse, cap))
+                or (None if self.fine else smooth_line(product, bucket, s, 0.05 * coarse, cap))
             )
         elif bucket.lines[-1].count < cap:
             # the kernel may be much smaller than estimated: then the omitted nodes, not the smoothing, make the bracket wide
