@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dpcore.app import inputs, page, work
+from dpcore.app import certificate, inputs, page, work
 from dpcore.app.badge import marked
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain, sentence
@@ -352,6 +352,7 @@ def show_summary(query: CompositionQuery) -> None:
         key="comparison_csv",
         icon=":material/download:",
     )
+    certificate.offer(f"({query.mechanism})^{query.k}", "composition", delta=query.delta)
 
 
 def command(query: CompositionQuery, table: pd.DataFrame) -> str:
