@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test test-long lint types coverage fuzz benchmark interop soak verify pictures map stub wheel clean distclean
+.PHONY: help setup app site test test-long lint types coverage fuzz benchmark interop lowest soak verify pictures map stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -54,6 +54,7 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) -m tests.benchmarks.live
 	@$(PY) -m tests.benchmarks.changes
+	@$(PY) -m tests.benchmarks.sweeps
 	@$(PY) tests/benchmarks/run.py
 
 interop: $(VENV)/.dev-ready  ## train a small model with Opacus, run the programs that plans write for OpenDP (in an environment of their own)
@@ -63,6 +64,10 @@ interop: $(VENV)/.dev-ready  ## train a small model with Opacus, run the program
 
 verify: $(VENV)/.dev-ready  ## certificates of the benchmark, the presets and random questions, proved again (ARGS="--count 5000 --random-only")
 	@$(PY) -m tests.certificates.sweep $(ARGS)
+
+lowest: $(VENV)/.dev-ready  ## a smoke suite with the lowest supported versions of numpy, pandas, scipy and altair (in an environment of their own)
+	@test -d build/lowest || (python3 -m venv build/lowest && build/lowest/bin/pip install -q --disable-pip-version-check -r tests/lowest.txt -e ".[app,report,sweep]")
+	@build/lowest/bin/python -m pytest -q -m "not long and not browser" $(or $(ARGS),tests/sweeps tests/charts tests/ledger tests/composition tests/planner tests/app/test_home.py tests/app/test_map.py tests/test_frames.py tests/test_language.py tests/test_risk.py tests/test_calibration.py tests/test_csv_files.py)
 
 soak: $(VENV)/.dev-ready  ## memory of the app while five visitors change numbers, and after they left (ARGS="40 --minutes 0" for less)
 	@$(PY) -m tests.benchmarks.soak $(ARGS)

@@ -32,6 +32,7 @@ __all__ = [
     "assume",
     "banded_gaussian",
     "basic",
+    "best_of",
     "bounded_laplace",
     "discrete_gaussian",
     "discrete_gaussian_sum",
@@ -40,6 +41,7 @@ __all__ = [
     "dptv",
     "erase",
     "exponential",
+    "exponential_scores",
     "fixed_size",
     "gaussian",
     "gaussian_analytic",
@@ -52,6 +54,7 @@ __all__ = [
     "laplace",
     "laplace_sum",
     "laplace_vector",
+    "leakage",
     "noisy_max_gumbel",
     "noisy_max_laplace",
     "normal_laplace",
@@ -73,6 +76,7 @@ __all__ = [
     "symmetric",
     "thresholded_laplace",
     "top_k",
+    "tradeoff",
     "tree_aggregation",
     "truncated_discrete_gaussian",
     "truncated_poisson",
@@ -228,6 +232,45 @@ def basic(region: TradeOff) -> TradeOff:
     >>> region = basic(dp(0.6, 0.1) ** 2)
     >>> print(f"{region.delta(1.2):.6g}")
     0.2
+    """
+
+def best_of(region: TradeOff, mean: Real, shape: Real = 1.0) -> TradeOff:
+    r"""Best of several runs.
+
+    The mechanism runs K times, K random and kept secret, and the output with the best score is
+    published.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    mean : a number in [1e-6, 1000000]
+        Expected number of runs (m).
+    shape : a number in [0, 1000] or inf, default 1
+        Law of the number of runs: 0 is logarithmic, 1 geometric, inf Poisson (s).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one.
+
+    Notes
+    -----
+    .. math:: \delta'(\varepsilon)\le1-F\bigl(1-\delta(\varepsilon-c)\bigr),\quad F(x)=E[x^K],\quad c=\sup_u\log\frac{F'(1-u)}{F'(f(u))}
+
+    Assumptions: Runs are independent, the score is a function of the output, and the number of runs is
+    drawn beforehand, without the data.
+
+    References
+    ----------
+    Papernot, Steinke 2022; Koskela, Redberg, Wang 2024.
+
+    Examples
+    --------
+    >>> from dpcore import best_of, dp
+    >>> region = best_of(dp(1), 5, 1)
+    >>> print(f"{region.epsilon(0):.5g}")
+    2.2737
     """
 
 def bounded_laplace(scale: Real, lower: Real, upper: Real, sensitivity: Real) -> TradeOff:
@@ -517,6 +560,49 @@ def exponential(epsilon: Real) -> TradeOff:
     >>> region = exponential(1)
     >>> print(f"{region.delta(0):.6g}")
     0.244919
+    """
+
+def exponential_scores(
+    epsilon: Real, scores: Iterable[Real], neighbour_scores: Iterable[Real], sensitivity: Real = 1.0
+) -> TradeOff:
+    r"""Exponential mechanism with given scores.
+
+    One candidate is chosen with probability proportional to exp(ε score / 2Δ), by its scores on two
+    neighbouring datasets.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000]
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    scores : a list of 1 to 10000 numbers
+        One score per candidate, from 0; only differences matter.
+    neighbour_scores : a list of 1 to 10000 numbers
+        One score per candidate, from 0; only differences matter (scores of the neighbour).
+    sensitivity : a number in [1e-50, 1e50], default 1
+        How far the answer moves between neighbours (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P_s(c)=\frac{e^{\varepsilon s(c)/2\Delta}}{\sum_{c'}e^{\varepsilon s(c')/2\Delta}},\qquad f=T(P_s,P_{s'})
+
+    Assumptions: Exactly these two datasets; no score moves by more than Δ. For the worst case over all
+    scores see exponential.
+
+    References
+    ----------
+    McSherry, Talwar 2007.
+
+    Examples
+    --------
+    >>> from dpcore import exponential_scores
+    >>> region = exponential_scores(2, [1, 0], [0, 1])
+    >>> print(f"{region.delta(0):.6g}")
+    0.462117
     """
 
 def fixed_size(region: TradeOff, p: Real) -> TradeOff:
@@ -981,6 +1067,40 @@ def laplace_vector(scale: Real, shifts: Iterable[Real]) -> TradeOff:
     >>> region = laplace_vector(2, [1, 1])
     >>> print(f"{region.delta(0):.6g}")
     0.241837
+    """
+
+def leakage(leakage: Real) -> TradeOff:
+    r"""Maximal leakage.
+
+    Seeing the answer multiplies the chance to guess any function of the dataset by at most e^ℓ.
+
+    Parameters
+    ----------
+    leakage : 0 or a number in [1e-300, 1000000] or inf
+        Log of the factor by which a guess can improve; log 2 and more promise nothing (ℓ, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \mathcal L=\log\sum_y\max\{P_0(y),P_1(y)\}=\log(1+\eta),\qquad f(\alpha)=\max\{0,\,2-e^{\mathcal L}-\alpha\}
+
+    Assumptions: Between two neighbouring datasets; with two inputs it is the total variation in other
+    units.
+
+    References
+    ----------
+    Issa, Wagner, Kamath 2020; Ghazi, Issa 2023, equations (79) to (81).
+
+    Examples
+    --------
+    >>> from dpcore import leakage
+    >>> region = leakage(0.1823215567939546)
+    >>> print(f"{region.delta(0):.6g}")
+    0.2
     """
 
 def noisy_max_gumbel(epsilon: Real) -> TradeOff:
@@ -1650,6 +1770,42 @@ def top_k(epsilon: Real, k: Whole = 5) -> TradeOff:
     >>> region = top_k(1, 1)
     >>> print(f"{region.delta(0):.6g}")
     0.244919
+    """
+
+def tradeoff(formula: str, close: Literal["no", "convex"] = "no") -> TradeOff:
+    r"""A formula of one's own.
+
+    Every test with false positives a has at least the false negatives that the formula gives.
+
+    Parameters
+    ----------
+    formula : a text
+        False negatives as a formula of the false positives a.
+    close : one of no, convex, default no
+        Convex: take the convex envelope of the formula.
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for any neighbours.
+
+    Notes
+    -----
+    .. math:: f(\alpha)=\text{the formula, with } a \text{ for } \alpha
+
+    Assumptions: The formula is convex, does not increase, and lies between 0 and 1 - a: checked at more
+    than 2000 points. With "convex" it is replaced by its convex envelope, which is a weaker statement.
+
+    References
+    ----------
+    Dong, Roth, Su 2022, Proposition 1.
+
+    Examples
+    --------
+    >>> from dpcore import tradeoff
+    >>> region = tradeoff("0.8-0.8*a")
+    >>> print(f"{region.delta(0):.6g}")
+    0.2
     """
 
 def tree_aggregation(sigma: Real, steps: Whole) -> TradeOff:

@@ -8,12 +8,12 @@ import streamlit as st
 
 from dpcore.app import page, uploads, work
 from dpcore.app.figure import plain
-from dpcore.app.plan_a_release import DEFAULTS, FILE, UPLOAD
+from dpcore.app.plan_a_release import DEFAULTS
 from dpcore.app.plan_a_release_lists import column_cells, columns_text
+from dpcore.app.uploads import FILE, UPLOAD
 from dpcore.app.your_data_table import OpenTable
 from dpcore.core.errors import DpcoreError
 from dpcore.core.results import result
-from dpcore.files.sheet import DELIMITERS, open_csv
 from dpcore.planner import PublicColumn, read_table
 from dpcore.planner.release.suggestions import NUMBERS, TEXT, ColumnSuggestion, TableSuggestion, suggest
 from dpcore.planner.release.table import used_columns
@@ -60,18 +60,16 @@ def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None
             )
             return None, None
         store, content = uploads.store_of(_uploader(), file), file.getvalue()
-        marks = {"": "found by itself", **DELIMITERS}
-        mark = st.selectbox("Fields are separated by", list(marks), key="plan_mark", format_func=marks.__getitem__)
         try:
+            sheet, mark = uploads.sheet_of(_uploader(), file)
             with work.progress("Looking through the file", store=store):
-                sheet = result(open_csv, content, delimiter=mark or None)
                 suggestion = result(suggest, sheet)
         except DpcoreError as error:
             below.error(plain(str(error)), icon=":material/error:")
             return None, None
         for words in (f"{grouped(suggestion.rows)} rows.", *sheet.notes):
             st.caption(plain(words))
-    fields = {"file": FILE, "delimiter": mark or None}
+    fields = {"file": FILE, "delimiter": mark}
     return OpenTable(sheet, fields, store, {FILE: content}, identity=str(file.file_id)), suggestion
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from dpcore.app import work
 from dpcore.app.cache import TableCache
+from dpcore.core.results import result
 from dpcore.files.columns import MOST_ROWS
 from dpcore.files.microdata import read_microdata
 from dpcore.files.sheet import DELIMITERS, Sheet, open_csv
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
 MEGABYTES = 50  # as Streamlit counts them: a million rows of some columns; `.streamlit/config.toml` names the same
 TYPES = ("csv", "txt", "tsv")
+UPLOAD = "your CSV"  # in menus of tables
+FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 
 
 def choose(name: str, words: str = "", on_change: Callable[[], None] | None = None) -> UploadedFile | None:
@@ -56,11 +59,12 @@ def choose(name: str, words: str = "", on_change: Callable[[], None] | None = No
     return file
 
 
-def sheet_of(name: str, file: UploadedFile) -> Sheet:
-    """Let the delimiter be chosen and return the cells of a file."""
+def sheet_of(name: str, file: UploadedFile) -> tuple[Sheet, str | None]:
+    """Let the delimiter be chosen; return the cells of a file, and what was chosen, None to find it."""
     marks = {"": "found by itself", **DELIMITERS}
     mark = st.selectbox("Fields are separated by", list(marks), key=f"{name}_mark", format_func=marks.__getitem__)
-    return open_csv(file.getvalue(), delimiter=mark or None)
+    with work.progress("Opening", store=store_of(name, file)):
+        return result(open_csv, file.getvalue(), delimiter=mark or None), mark or None
 
 
 class TableStore(work.ResultCache):

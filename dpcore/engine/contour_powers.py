@@ -32,16 +32,17 @@ if TYPE_CHECKING:
 
     from dpcore.engine.contour_table import ComplexArray, Factor, FloatArray
 
-_COPIES: Final = 1.5
+_COPIES: Final = 2.5
 """Ratio of neighbouring numbers of copies for which a line chooses its nodes."""
 
 _ASIDE: Final = np.concatenate((np.geomspace(0.02, 2.0, 24), -np.geomspace(0.02, 2.0, 24)))
 """Exponents c' - c of the bound of the images, in multiples of the best one of a normal loss; small ones serve losses whose
 transform explodes soon beyond c."""
 
-_GRID: Final = 1.1
+_GRID: Final = 1.2
 """Ratio of neighbouring lines. A question takes the next one below its saddle point, since M may explode above it: c times the
-deviation of the tilted loss is below ten or so, and e^((0.1 * 10)^2 / 2) costs a fraction of a digit."""
+deviation of the tilted loss is below ten or so, and e^((0.2 * 10)^2 / 2) costs less than a digit. Finer
+lines were slower: 1.1 answers a third fewer cells a second."""
 
 _ACCURACY: Final = 1e-9
 """Share of delta that images and omitted nodes may have, for a loss that is nearly normal."""
@@ -286,8 +287,9 @@ def _values(line: PowerLine, k: FloatArray, eps: FloatArray) -> tuple[FloatArray
     for first in range(0, k.size, at_once):
         part = slice(first, first + at_once)
         term = _terms(line, k[part], eps[part])
-        kernel[part] = (term @ weight).real
-        slope[part] = (term @ (weight * line.z)).real
+        # einsum, not a matrix product: the sum of one row must not depend on how many rows there are
+        kernel[part] = np.einsum("rn,n->r", term, weight).real
+        slope[part] = np.einsum("rn,n->r", term, weight * line.z).real
     return kernel, slope
 
 

@@ -158,9 +158,10 @@ def test_splits_by_errors_need_no_weights() -> None:
 
 
 def test_five_counts_and_a_mean_of_an_own_file() -> None:
+    PAGE.opened()  # what everybody sees first is shared
     shared = set(work.cache().kept)
     app = uploaded(CSV)
-    assert app.selectbox(key="plan_table").value == planner.UPLOAD
+    assert app.selectbox(key="plan_table").value == uploads.UPLOAD
     assert "Add what you want to publish" in said(app)
     assert not alts(app)
     app.selectbox(key="plan_form_column").select("department")
@@ -360,7 +361,7 @@ def test_programs_say_which_of_them_may_release() -> None:
 
 @pytest.mark.parametrize("panel", ["Program", "Simulate once"])
 def test_without_the_file_nothing_is_made_of_the_data(panel: str) -> None:
-    app = with_panel(panel, plan_table=planner.UPLOAD)
+    app = with_panel(panel, plan_table=uploads.UPLOAD)
     assert "Open the table first" in said(app)
     assert len(alts(app)) == 1
 

@@ -18,6 +18,7 @@ from dpcore import BudgetError, DomainError, parse
 from dpcore.calibration import calibrate
 from dpcore.cli import main
 from dpcore.core.effort import effort
+from dpcore.files.csv_writer import read_frame
 from dpcore.sweeps import COLUMNS, Grid, run_sweep, sweep
 from dpcore.sweeps.cells import compute_part, part_count, part_size
 from dpcore.theorems.conversion import gaussian_fit
@@ -136,7 +137,8 @@ def test_the_command_writes_a_table(tmp_path: Path, suffix: str) -> None:
     path.write_text(text, encoding="utf-8")
     output = tmp_path / f"table{suffix}"
     assert main(["sweep", str(path), "-o", str(output)]) == 0
-    table = pd.read_csv(output) if suffix == ".csv" else pd.read_parquet(output)
+    text = output.read_text(encoding="utf-8") if suffix == ".csv" else ""
+    table = read_frame(text) if text else pd.read_parquet(output)
     assert list(table) == ["m", *COLUMNS]
     assert table["value"][:2].tolist() == parse("gdp(1)").delta([1.0]).tolist() + parse("gdp(2)").delta([1.0]).tolist()
     assert pd.isna(table["value"][2])

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.core.domains import DELTA, LOSS, OPEN_ORDER
+from dpcore.core.domains import COUNT, DELTA, LOSS, OPEN_ORDER
 from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ def configure(parser: Parser) -> None:
     parser.epilog = EPILOG
     columns = "CSV with label,expression,count[,date,note,group,group_limit], or JSON; - reads standard input"
     parser.add_argument("file", metavar="FILE", nargs="?", help=columns)
-    words = "instead of FILE: a JSON file of another library, an Opacus history or state, or a dp-accounting event"
+    words = "instead of FILE: a JSON file of another library, an Opacus history or state, a dp-accounting event, or an OpenDP measurement"
     parser.add_argument("--from", dest="source", metavar="JSON", help=words)
+    words = "of an OpenDP measurement: how far neighbours are apart in its metric, 1 or 2 (default: 1)"
+    parser.add_value("--distance", COUNT.but(name="distance", high=2), words, metavar="D")
     parser.add_list("--delta", DEFAULT_DELTA, "values of delta for the whole ledger")
     parser.add_argument(
         "--relation", choices=("substitution", "add/remove"), help="the neighbouring relation under which all rows hold"
@@ -84,8 +86,11 @@ def _ledger(arguments: argparse.Namespace) -> Ledger:
         raise DomainError(msg)
     data = _bytes(arguments.file or arguments.source)
     if arguments.source is not None:
-        ledger = read_accounts(data.decode("utf-8-sig", errors="replace"))
+        ledger = read_accounts(data.decode("utf-8-sig", errors="replace"), distance=arguments.distance)
         return replace(ledger, relation=arguments.relation or ledger.relation)
+    if arguments.distance is not None:
+        msg = "--distance belongs to --from with a measurement of OpenDP."
+        raise DomainError(msg)
     reading = read_ledger(data)
     for words in reading.messages:
         warnings.warn(words, UserWarning, stacklevel=2)

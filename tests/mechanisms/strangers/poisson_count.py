@@ -64,6 +64,6 @@ class PoissonLaw(Law):
         return np.where(n < 0, 1.0, pdtrc(np.maximum(n, 0), self.rate))
 
     def below(self, x: FloatArray) -> FloatArray:
-        """Return P(N < x)."""
-        n = np.ceil(np.asarray(x, dtype=np.float64)) - 1
+        """Return P(N <= x)."""
+        n = np.floor(np.asarray(x, dtype=np.float64))
         return np.where(n < 0, 0.0, pdtr(np.maximum(n, 0), self.rate))

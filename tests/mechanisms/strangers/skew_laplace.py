@@ -64,7 +64,7 @@ class SkewLaw(Law):
         )
 
     def below(self, x: FloatArray) -> FloatArray:
-        """Return P(N < x)."""
+        """Return P(N <= x)."""
         x = np.asarray(x, dtype=np.float64)
         whole = self.right + self.left
         return np.where(
