@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from dpcore.theorems.composition import (
     ladder,
     theorem_regions,
 )
+from dpcore.theorems.conversion.gaussian import bounded_fit, fit_words
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -355,6 +357,17 @@ def show_summary(query: CompositionQuery) -> None:
         icon=":material/download:",
     )
     certificate.offer(f"({query.mechanism})^{query.k}", "composition", delta=query.delta)
+
+
+def _mu_words(mechanism: str, k: int) -> str:
+    region = work.region(mechanism)[0]
+    return fit_words(bounded_fit(region if k == 1 else region**k))
+
+
+def say_mu(query: CompositionQuery) -> None:
+    """Say the mu of all mechanisms together, and its regret."""
+    with suppress(DpcoreError), work.progress("Fitting"):  # the table above says what is too large to be composed
+        st.markdown(plain(result(_mu_words, query.mechanism, query.k)))
 
 
 def command(query: CompositionQuery, table: pd.DataFrame) -> str:
