@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, page, work
+from dpcore.app import certificate, figure, inputs, page, work
 from dpcore.app import private_training as model
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
@@ -122,6 +122,7 @@ def say_mu(query: RunQuery) -> None:
             st.markdown(plain(model.summary_of(query).mu_words()))
     except DpcoreError as error:
         figure.trouble(error, "training_mu")
+    certificate.offer(str(query.run.region), "training", delta=query.delta)
 
 
 def _claimed(below: DeltaGenerator) -> float | None:
