@@ -223,6 +223,11 @@ def _listed(laws: list[Atoms], bits: int) -> list[tuple[int, arb, arb]]:
 # ---- Laplace noise -------------------------------------------------------------------------------------------------------
 
 
+def laplace_steps(parts: list[tuple[object, int]]) -> list[tuple[Laplace, int]]:
+    """Return the Laplace noises among some factors, whose residues are summed."""
+    return [(law, k) for law, k in parts if isinstance(law, Laplace)]
+
+
 def residues(composition: Composition, epsilon: Fraction) -> arb:
     """Return delta of Laplace steps, with finitely many other losses, by the residues of its contour integral.
 
@@ -230,7 +235,7 @@ def residues(composition: Composition, epsilon: Fraction) -> arb:
     at -1/2, and simple ones at 0 (j = 0) and -1 (j = m).
     """
     atoms, others = split(composition)
-    steps = [(law, k) for law, k in others if isinstance(law, Laplace)]
+    steps = laplace_steps(others)
     if not steps or len(steps) < len(others):
         msg = "The method 'residues' needs Laplace noise and finite laws."
         raise Unproved(msg)

@@ -52,15 +52,16 @@ def show_pictures(view: UtilityView) -> None:
             st.markdown(sentence(view.pair.sentence(view.data)))
     except DpcoreError as error:
         trouble(error, "utility_words")
-    _picture(view.utility_spec(), "utility_figure", "Simulating", store)
-    st.header("Privacy region")
-    _picture(view.region_spec(), "utility_region", "Drawing", store)
+    _picture(view.utility_spec(), "utility_figure", "Simulating", store, apart=True)
+    with page.under_controls("region"):
+        st.header("Privacy region")
+        _picture(view.region_spec(), "utility_region", "Drawing", store)
 
 
-def _picture(spec: Spec, key: str, words: str, store: work.ResultCache) -> None:
+def _picture(spec: Spec, key: str, words: str, store: work.ResultCache, *, apart: bool = False) -> None:
     try:
         with work.progress(words, store=store):
-            figure.picture(figure.figure_of(spec, height=HEIGHT, store=store), key)
+            figure.picture(figure.figure_of(spec, height=HEIGHT, store=store), key, apart=apart)
     except DpcoreError as error:
         trouble(error, key)
 

@@ -76,7 +76,7 @@ FIELDS: dict[str, tuple[str, Parameter]] = {
     "steps": ("Steps T", STEPS),
     "sigma": ("Noise σ", NOISE),
     "largest": ("Largest batch C", LARGEST_BATCH),
-    "unit": ("Records per person m", UNIT_RECORDS),
+    "unit": ("Per person m", UNIT_RECORDS),
 }
 SLIDERS = tuple(f"train_{name}_slider" for name in FIELDS)
 VALUES = {
@@ -99,6 +99,8 @@ TUNING = {
 DECADES = tuple(10.0**-power for power in range(1, 7))
 QUICK = 0.05
 """From this q √T on, a certificate takes a fraction of a second; others wait until the slider is released."""
+MANY = 0.2
+"""From this q √T on, steps of a sampler whose whole curve takes long are drawn."""
 HEIGHT = 400
 
 
@@ -211,6 +213,8 @@ def steps_spec(query: RunQuery) -> dict[str, Any]:
     """Return the spec of epsilon as the number of steps grows."""
     run = query.run
     steps = [count for count in LADDER if query.quick(count)] if query.held else None
+    if not run.sampler.whole_curve:  # few steps of such a sampler take minutes
+        steps = sorted({run.steps, *(count for count in LADDER if run.rate * math.sqrt(count) >= MANY)})
     return {"draw": "steps", **_step_of(query), "delta": query.delta, "steps": steps, "mark": run.steps}
 
 

@@ -47,7 +47,15 @@ _SAMPLER_HELP = (
 
 def ask() -> RunQuery | None:
     """Show the fields with their sliders; return what they ask, or None with the reason shown under its field."""
-    sampler = _choice("How does a step choose its records?", tuple(model.SAMPLERS), "train_sampler", _SAMPLER_HELP)
+    sampler = st.pills(  # five names wrap on narrow screens
+        "How does a step choose its records?",
+        tuple(model.SAMPLERS),
+        default=model.DEFAULTS["train_sampler"],
+        required=True,
+        key="train_sampler",
+        bind="query-params",
+        help=_SAMPLER_HELP,
+    ) or str(model.DEFAULTS["train_sampler"])
     by = _choice("You know", (model.RECORDS, model.RATE), "train_by")
     names: tuple[str, ...] = ("examples", "batch", "epochs") if by == model.RECORDS else ("rate", "steps")
     if sampler == model.FULL:

@@ -62,6 +62,9 @@ SLACK = 1.0
 NOTICE = 0.1
 """Seconds to show the notice of a Stop before the page is redrawn; the browser would draw both together otherwise."""
 
+SHORT = 0.1
+"""Seconds of light work before its spinner is prepared: each starts a thread, which takes longer than a small step of the work."""
+
 LOOK = 0.02
 """Seconds between two looks whether anybody still waits: each takes as long as a small step of the work."""
 
@@ -89,6 +92,7 @@ class Rerun(threading.local):
         self.ends_at = time.monotonic() + DEADLINE
         self.stop_is_shown = False
         self.spinner: Callable[[], None] | None = None
+        self.is_held = False
 
     def wait(self) -> None:
         """Show the spinner of the block, if it has one and it is not there yet."""
@@ -143,7 +147,6 @@ class ResultCache:
         else:
             if stoppable and st.session_state.get("_stopped"):
                 raise BudgetError(STOPPED)
-            _rerun.wait()
             result = self._compute(key, make)
         if isinstance(result, DpcoreError):
             raise result.with_traceback(None)
@@ -168,6 +171,7 @@ class ResultCache:
                     return self._compute_here(key, make)
             except TooLongError:
                 pass  # heavier than estimated
+        _rerun.wait()
         packed, nested = worker.run(make, _listener())
         for number, inner, part in nested:
             if (cache := Cache.numbered(number)) is not None:
@@ -217,6 +221,8 @@ def _listener(seconds: float = math.inf) -> Callable[[float], None]:
         if now > looked + LOOK:
             looked = now
             _look()
+            if now > begun + SHORT:
+                _rerun.wait()
         if now > begun + seconds:
             raise TooLongError
         if tell is not None:
@@ -347,7 +353,7 @@ def progress(words: str = "Computing", *, store: ResultCache | None = None) -> I
 
     remains = max(0.0, _rerun.ends_at - begun)
     waiting, outer = ExitStack(), _rerun.spinner
-    _rerun.spinner = lambda: waiting.enter_context(st.spinner(words))  # each starts a thread: only if there is work
+    _rerun.spinner = lambda: waiting.enter_context(st.spinner(words))
     try:
         with (
             waiting,
@@ -405,6 +411,16 @@ def alone() -> bool:
     """Whether only a part of the page runs."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
+
+
+def hold(*, held: bool) -> None:
+    """Note whether this run follows a slider that is still held."""
+    _rerun.is_held = held
+
+
+def is_held() -> bool:
+    """Whether this run follows a slider that is still held: the next picture comes soon."""
+    return _rerun.is_held
 
 
 def stop() -> None:

@@ -122,7 +122,7 @@ def section() -> None:
 
     def draw(held: Mapping[str, str]) -> None:
         with work.progress("Checking", store=store):
-            figure.picture(figure.figure_of(question.moved(held).spec(), height=HEIGHT, store=store), key)
+            figure.picture(figure.figure_of(question.moved(held).spec(), height=HEIGHT, store=store), key, apart=True)
 
     with left:
         live.follow("disclosure", SLIDERS, draw)

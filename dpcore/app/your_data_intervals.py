@@ -92,7 +92,7 @@ def section() -> None:
     def draw(held: Mapping[str, str]) -> None:
         current = question.moved(held)
         with work.progress("Planning", store=store):
-            figure.picture(figure.figure_of(current.width_spec(), height=HEIGHT, store=store), "data_width")
+            figure.picture(figure.figure_of(current.width_spec(), height=HEIGHT, store=store), "data_width", apart=True)
 
     with left:
         live.follow("intervals", SLIDERS, draw)

@@ -116,7 +116,7 @@ def section() -> None:
     def draw(held: Mapping[str, str]) -> None:
         with work.progress("Planning", store=question.store):
             picture = figure.figure_of(question.moved(held).spec(), height=HEIGHT, store=question.store)
-            figure.picture(picture, "data_attacks")
+            figure.picture(picture, "data_attacks", apart=True)
 
     with left:
         live.follow("series", SLIDERS, draw)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 CANARIES = COUNT.but(name="canaries", high=100_000, meaning="how many coins were thrown")
 GUESSES = COUNT.but(name="guesses", high=100_000, meaning="how many coins were guessed, fixed beforehand")
+CORRECT = COUNT.but(name="correct", low=0, high=100_000, meaning="how many of the guesses were right")
 _ROUNDS, _FAN = 6, 17  # each round of a search narrows it to a sixteenth
 _SLACK = 1e-9  # of a sum of probabilities, above its rounding
 _LARGEST = 60.0  # epsilon or mu up to which a bound is looked for; no audit proves as much
@@ -86,7 +87,7 @@ class OneRun:
         """Check the numbers."""
         object.__setattr__(self, "canaries", CANARIES.check(self.canaries))
         object.__setattr__(self, "guesses", GUESSES.but(high=self.canaries).check(self.guesses))
-        object.__setattr__(self, "correct", COUNT.but(name="correct", low=0, high=self.guesses).check(self.correct))
+        object.__setattr__(self, "correct", CORRECT.but(high=self.guesses).check(self.correct))
 
     @classmethod
     def of_scores(cls, scores: Scores, guesses: int | None = None) -> OneRun:

@@ -17,10 +17,9 @@ from dpcore.core.effort import checkpoint
 from dpcore_verify import contour
 from dpcore_verify.claims import compositions, enclose
 from dpcore_verify.expression import Unproved
-from dpcore_verify.laws import Laplace
 from dpcore_verify.regions import region
 from dpcore_verify.sampled import Sampled
-from dpcore_verify.sums import lattice, split
+from dpcore_verify.sums import laplace_steps, lattice, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +49,7 @@ _BELOW = (0.0, 0.1, 0.3, 0.5, 0.7, 0.85)  # and left of it, in units of the line
 
 
 @dataclass(frozen=True)
-class Question:
+class CertificateQuestion:
     """Delta of one part of an expression at one epsilon, in one direction, to be enclosed in [lower, upper]."""
 
     tree: Node
@@ -86,12 +85,12 @@ class Question:
         return inside and bool(found.high - found.low <= self.width)
 
 
-def plan(question: Question) -> dict[str, Any]:
+def plan(question: CertificateQuestion) -> dict[str, Any]:
     """Return an evaluation that settles a question.
 
     Parameters
     ----------
-    question : Question
+    question : CertificateQuestion
         What is to be enclosed, and how closely.
 
     Returns
@@ -130,12 +129,12 @@ def plan(question: Question) -> dict[str, Any]:
     raise reason
 
 
-def _tries(question: Question) -> Iterator[dict[str, Any]]:
+def _tries(question: CertificateQuestion) -> Iterator[dict[str, Any]]:
     """Yield evaluations, those that are short to check first."""
     ctx.prec = 64
     composition = question.composition()
     _, rest = split(composition)
-    laplace = sum(k for law, k in rest if isinstance(law, Laplace))
+    laplace = sum(k for _, k in laplace_steps(rest))
     if not rest:
         yield from (question.evaluation("binomial", bits) for bits in _BITS[:2])
     if not laplace:
@@ -201,7 +200,7 @@ def _log(law: Law, c: float) -> float:
     return top + math.log(float(np.exp(logs - top).sum()) / (50 * math.sqrt(2 * math.pi)))
 
 
-def _lines(question: Question, method: str) -> Iterator[dict[str, Any]]:
+def _lines(question: CertificateQuestion, method: str) -> Iterator[dict[str, Any]]:
     """Yield sums over lines with more and more nodes."""
     ctx.prec = 64
     composition = question.composition()

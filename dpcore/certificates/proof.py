@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import ctx
 
-from dpcore.certificates.plan import Question, plan
+from dpcore.certificates.plan import CertificateQuestion, plan
 from dpcore_verify.claims import Deltas
 from dpcore_verify.expression import Unproved, read
 from dpcore_verify.regions import Composition, Erased, Worst, region
@@ -124,7 +124,7 @@ class Proof:
         def add(backward: bool, low: float) -> None:
             high = upper if node.orientation == "" or upper < 1.0 or low > 0 else 1.0
             narrow = width if low > 0 or lower <= 0 else math.inf
-            self.evaluations.append(plan(Question(self.tree, part, place, backward, low, high, narrow)))
+            self.evaluations.append(plan(CertificateQuestion(self.tree, part, place, backward, low, high, narrow)))
 
         if not node.orientation:
             add(False, lower)

@@ -12,6 +12,7 @@ from dpcore.charts import theme
 from dpcore.charts.contours import contour, levels
 from dpcore.charts.figure import Figure, checked, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
@@ -83,9 +84,7 @@ def _check(table: pd.DataFrame, x: str, y: str) -> None:
     if x == y or table.duplicated([x, y]).any():
         msg = "A map has two different parameters that vary; every other one has a single value."
         raise DomainError(msg)
-    if len(table) > MOST_CELLS:
-        msg = f"cells must be an integer in [4, {MOST_CELLS}], got {len(table)}."
-        raise DomainError(msg)
+    COUNT.but(name="cells", high=MOST_CELLS).check(len(table))
 
 
 def _notes(table: pd.DataFrame, drawn: pd.DataFrame) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ What a text may hold besides CommonMark:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -53,12 +53,30 @@ def reader() -> MarkdownIt:
     parser.core.ruler.after("inline", "images", _images)
     parser.core.ruler.after("inline", "mistakes", _mistakes)  # before escaped signs are joined to the text around them
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True, allow_labels=True)
+    _mend_first_formula(parser)
     parser.use(footnote_plugin)
     parser.inline.ruler.before("emphasis", "value", _value)
     parser.inline.ruler.before("emphasis", "crossref", _reference)
     parser.inline.ruler.before("link", "citation", _citation)
     parser.use(reference_plugin)
     return parser
+
+
+def _mend_first_formula(parser: MarkdownIt) -> None:
+    """Let a text start with a formula and end with a digit: the plugin takes the last character for the one before the first."""
+    rules = {rule.name: rule.fn for rule in parser.inline.ruler.__rules__}
+    inner = rules["math_inline"]
+
+    def first(state: Any, silent: bool) -> bool:
+        if state.pos:
+            return bool(inner(state, silent))
+        source, state.src = state.src, f"{state.src} "
+        try:
+            return bool(inner(state, silent))
+        finally:
+            state.src = source
+
+    parser.inline.ruler.at("math_inline", first)
 
 
 def values_in(text: str) -> list[re.Match[str]]:

@@ -55,7 +55,7 @@ def _page(section: str, source: errata.Source, rows: Sequence[errata.Row]) -> Pa
         tuple(Job(EVIDENCE, job_name(row), row=row.name, content=repr(row)) for row in rows),
         lambda composer: "".join(_row(composer, row) for row in rows),
         "By source",
-        tuple(SitePlace("erratum", row.name, path, row.name, f"{source.title}, {row.place}") for row in rows),
+        tuple(SitePlace("erratum", row.name, path, row.name, f"errata: {row.place}") for row in rows),
     )
 
 

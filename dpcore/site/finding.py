@@ -34,7 +34,9 @@ def app_pages(config: Config) -> list[SitePlace]:
     """Return the pages of the app, by the names in their addresses."""
     files = sorted((data_folder().parent / "pages").glob("[0-9]*_*.py"))
     names = [file.stem.split("_", 1)[1] for file in files]
-    return [SitePlace("page", name, f"{config.app}/{name}", "", name.replace("_", " ")) for name in names]
+    return [
+        SitePlace("page", name, f"{config.app}/{name}", "", f"{name.replace('_', ' ')} in the app") for name in names
+    ]
 
 
 def directory_of(config: Config, pages: Sequence[Page]) -> Directory:

@@ -66,6 +66,7 @@ def formula(latex: str, *, display: bool = False) -> tuple[str, str]:
     DpcoreError
         If the formula cannot be shown; it names the formula and what is wrong with it.
     """
+    latex = _ARG.sub(r"\\mathrm{arg\\,\1}", latex)
     check(latex)
     text, environments = outermost(latex)
     text, tag = without_tag(text)
@@ -81,7 +82,7 @@ def formula(latex: str, *, display: bool = False) -> tuple[str, str]:
 
 def _converted(text: str, latex: str, display: str) -> str:
     try:
-        markup = convert(_ARG.sub(r"\\mathrm{arg\\,\1}", _STAR.sub(r"\\operatorname", text.strip())), display=display)
+        markup = convert(_STAR.sub(r"\\operatorname", text.strip()), display=display)
     except Exception as error:  # the converter has no single error for a wrong formula
         reason = f"{type(error).__name__} {error}".strip()
         msg = f"The formula {quoted(latex, 80)} is not LaTeX that can be shown: {reason}."

@@ -342,7 +342,8 @@ class Writer:
 
 def slug(text: str) -> str:
     """Return a heading in the form of an id."""
-    return _WORD.sub("-", text.lower()).strip("-") or "part"
+    name = _WORD.sub("-", text.lower()).strip("-")
+    return name if name[:1].isalpha() else f"part-{name}".rstrip("-")
 
 
 def _aligned(token: Token) -> str:

@@ -85,7 +85,7 @@ class Grid:
                 msg = f"The measure {self.measure} has no argument {quoted(name)}; it takes {known}."
                 raise DomainError(msg)
             if isinstance(value, str) and name not in measure.texts and not HOLE.fullmatch(value):
-                msg = f"{name} must be a number or a hole such as {{{name}}}, got {quoted(value)}."
+                msg = f"{name} takes a number or a hole such as {{{name}}}, got {quoted(value)}."
                 raise DomainError(msg)
         measure.check(dict(self.arguments))
         COUNT.but(name="cells", high=MOST_CELLS).check(self.size)
@@ -186,7 +186,7 @@ def _value(name: str, value: Any) -> AxisValue:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or math.isnan(number):
-        msg = f"A value of {{{name}}} must be a number or a text, got {quoted(repr(value))}."
+        msg = f"A value of {{{name}}} is a number or a text, got {quoted(repr(value))}."
         raise ParseError(msg)
     return number
 

@@ -102,8 +102,9 @@ class ShuffledRun:
 
     @cached_property
     def epsilon_lower(self) -> float:
-        """A lower bound of epsilon at delta."""
-        return float(gate.epsilon_bounds(self.witness, np.array([self.delta]))[0][0])
+        """A lower bound of epsilon at delta: that of all epochs, or of one, whose bracket is narrower."""
+        regions = {1: self._epoch(), self.epochs: self.witness}
+        return max(float(gate.epsilon_bounds(region, np.array([self.delta]))[0][0]) for region in regions.values())
 
     @cached_property
     def poisson_epsilon(self) -> tuple[float, float]:
@@ -118,7 +119,7 @@ class ShuffledRun:
         proved = f"With shuffled batches {at} is at least {outward(low, 5, up=False)} (proved), and no upper bound is known here."
         if low > high:
             return (
-                f"{proved} Accounting as if samples were Poisson says {outward(high, 5)}, which is **too small** for this run, "
+                f"{proved} Accounting as if samples were Poisson says {outward(high, 5)}, which is too small for this run, "
                 f"{outward(low / high, 3, up=False)} times or more."
             )
         return f"{proved} Accounting as if samples were Poisson says {outward(high, 5)}, which is not refuted, but not proved either."
@@ -142,7 +143,7 @@ class ShuffledRun:
             f"If every step took each record with probability {nearest(run.rate)}: ε at most {outward(most, 6)}."
         )
         rows: list[tuple[str, float, float, float, str, str, str, str]] = [
-            ("epsilon", self.delta, low, low, self.answer().replace("**", ""), "lower", REFERENCE, NEIGHBOURS),
+            ("epsilon", self.delta, low, low, self.answer(), "lower", REFERENCE, NEIGHBOURS),
             (
                 "epsilon_if_poisson",
                 self.delta,

@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 
 from dpcore.core.domains import LOSS, SHARE
-from dpcore.core.effort import checkpoint, effort
-from dpcore.core.errors import BudgetError
+from dpcore.core.effort import effort
 from dpcore.core.kinds import FACTS, kind
 from dpcore.core.numerals import nearest
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.regions import gate
-from dpcore.theorems.conversion import gaussian_fit
+from dpcore.theorems.conversion.gaussian import FIT_REFERENCE, NO_MU, bounded_fit, fit_words
 from dpcore.training.judgement import judge
 from dpcore.training.libraries import library_reports, library_words
 from dpcore.training.tuning import tuning_costs
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 RATES: Final = (1e-3, 1e-2)
 """False-positive rates at which the true-positive rate is stated."""
-FIT_WORK: Final = 2e7
-"""Operations allowed for mu: it asks the whole curve, which takes long while a run reveals next to nothing."""
 COLUMNS = ("quantity", "at", "value", "lower", "words", *FACTS)
 EPSILON, MU, REGRET, ATTACK, CLAIM, STATEMENT = (
     "epsilon",
@@ -42,9 +39,7 @@ EPSILON, MU, REGRET, ATTACK, CLAIM, STATEMENT = (
     "claimed_epsilon",
     "statement",
 )
-NO_MU = "Gaussian differential privacy: no μ is certified within the work allowed."
 _METHOD = "dpcore, certified composition"
-_FIT = "Dong, Roth, Su 2022, Definition 2.6; Kulynych et al. 2025"
 
 Row = tuple[str, float, float, float, str, str, str]
 
@@ -79,12 +74,7 @@ class TrainingSummary:
         """The smallest mu for false-positive rates from 1e-12 to 1/2, and its regret; None if it takes too much work."""
         if not self.run.sampler.whole_curve:
             return None
-        try:
-            with effort(work=FIT_WORK):
-                return gaussian_fit(self.run.region)
-        except BudgetError:
-            checkpoint()  # raises if the time is over
-            return None
+        return bounded_fit(self.run.region)
 
     @cached_property
     def attacks(self) -> tuple[tuple[float, float, float], ...]:
@@ -165,15 +155,7 @@ class TrainingSummary:
 
     def mu_words(self) -> str:
         """Return mu and its regret in one sentence."""
-        fit = self.fit
-        if fit is None:
-            return NO_MU
-        if fit.mu[0] == fit.mu[1]:
-            return f"Gaussian differential privacy: μ = {outward(fit.mu[1], 5)} (exact)."
-        return (
-            f"Gaussian differential privacy: μ = {outward(fit.mu[1], 5)} for false-positive rates from {nearest(fit.alpha)} to 1/2; regret "
-            f"{outward(fit.regret[1], 3)} (both error rates of the best attack are off by at most that)."
-        )
+        return fit_words(self.fit)
 
     # ---- the table -------------------------------------------------------------------------------------------
 
@@ -211,14 +193,14 @@ class TrainingSummary:
     def _mu_rows(self) -> list[Row]:
         fit = self.fit
         if fit is None:
-            return [(name, ALPHA, math.inf, 0.0, NO_MU, "none", _FIT) for name in (MU, REGRET)]
+            return [(name, ALPHA, math.inf, 0.0, NO_MU, "none", FIT_REFERENCE) for name in (MU, REGRET)]
         words = {
             MU: self.mu_words(),
             REGRET: f"Both error rates of the best attack are off by at most {outward(fit.regret[1], 3)}.",
         }
         sides = {MU: fit.mu, REGRET: fit.regret}
         return [
-            (name, fit.alpha, high, low, words[name], kind(low, high, "upper"), _FIT)
+            (name, fit.alpha, high, low, words[name], kind(low, high, "upper"), FIT_REFERENCE)
             for name, (low, high) in sides.items()
         ]
 

@@ -77,7 +77,7 @@ def test_sliders_and_fields_follow_each_other() -> None:
     [
         ({"train_sampler": "shuffled", "train_epochs": "0.5"}, "less than one epoch"),
         ({"train_sampler": "truncated", "train_largest": "0"}, "Largest batch C must be"),
-        ({"train_unit": "0"}, "Records per person m must be"),
+        ({"train_unit": "0"}, "Per person m must be"),
         ({"train_batch": "70000"}, "batch must be at most the number of examples, 60 000, got 70000"),
         ({"train_batch": "1", "train_epochs": "1000"}, "steps must be an integer in [1, 1000000]"),
         ({**RATED, "train_steps": "1e9"}, "Steps T must be an integer in [1, 100000]"),
@@ -218,14 +218,14 @@ def test_shuffled_batches_have_a_lower_bound_beside_the_poisson_claim() -> None:
 
 @pytest.mark.parametrize("sampler", ["truncated", "fixed size", "full batch"])
 def test_every_sampler_is_answered(sampler: str) -> None:
-    app = opened(train_sampler=sampler, train_epochs="3", train_sigma="4")
+    app = opened(train_sampler=sampler, train_epochs="30", train_sigma="1.1")
     assert not errors(app)
     assert "Tuning costs privacy too" in [header.value for header in app.header]
     assert "After" in said(app)
 
 
 def test_persons_with_several_records() -> None:
-    app = opened(train_unit="3", train_epochs="3", train_sigma="4")
+    app = opened(train_unit="3", train_epochs="30", train_sigma="1.1")
     assert not errors(app)
     assert "up to 3 records per person" in said(app)
     assert "Unit of privacy: one person with up to 3 training records" in app.code[-1].value

@@ -48,7 +48,7 @@ def test_values_are_written_as_the_language_reads_them() -> None:
         ("stands neither", "gdp({mu})", "delta", {"mu": 1, "nu": 2}, {"epsilon": 1}),
         ("needs delta", "gdp({mu})", "epsilon", {"mu": 1}, {}),
         ("has no argument", "gdp({mu})", "advantage", {"mu": 1}, {"delta": 1e-5}),
-        ("must be a number or a hole", "gdp({mu})", "epsilon", {"mu": 1}, {"delta": "small"}),
+        ("takes a number or a hole", "gdp({mu})", "epsilon", {"mu": 1}, {"delta": "small"}),
         ("got 2", "gdp({mu})", "epsilon", {"mu": 1}, {"delta": 2.0}),
         ("has no values", "gdp({mu})", "advantage", {"mu": []}, {}),
         ("number or a text", "gdp({mu})", "advantage", {"mu": [None]}, {}),

@@ -41,6 +41,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--relation", choices=("substitution", "add/remove"), help="the neighbouring relation under which all rows hold"
     )
+    words = "the smallest mu of Gaussian privacy for everything together, for false-positive rates from 1e-12 to 1/2, and its regret"
+    parser.add_argument("--mu", action="store_true", help=words)
     parser.add_argument("--skip", action="store_true", help="leave out rows that cannot be read, with a warning")
     parser.add_argument(
         "--more", metavar="ROW", help="how many more releases like this row (number or label) fit into the budget"
@@ -65,6 +67,10 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     if not ledger.rows:
         msg = "The ledger has no row: there is nothing to add up."
         raise DomainError(msg)
+    if arguments.mu:
+        from dpcore.theorems.conversion.gaussian import fit_table  # noqa: PLC0415  # as above
+
+        return fit_table(ledger.region).assign(neighbours=ledger.neighbours)
     deltas = [1e-6] if arguments.delta is None else arguments.delta.tolist()
     if arguments.filter:
         return _filter(ledger, arguments, deltas)

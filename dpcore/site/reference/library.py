@@ -17,6 +17,7 @@ from dpcore.site.pages import EXAMPLE, Job, Page
 from dpcore.site.places import SitePlace
 from dpcore.site.reference.examples import read_examples
 from dpcore.site.reference.origin import PACKAGE, words
+from dpcore.site.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,9 +91,9 @@ def _page(section: str, room: str) -> Page:
             parts.append(_thing(composer, thing, module))
         return "".join(parts)
 
-    places = [
-        SitePlace("function", f"{room}.{thing.name}", path, thing.name, f"`{room}.{thing.name}`") for thing in things
-    ]
+    ids = Writer(room)  # a class and a function may have the same id but for a number
+    anchors = [(thing.name, ids.identifier(thing.name)) for thing in things]
+    places = [SitePlace("function", f"{room}.{name}", path, anchor, f"`{room}.{name}`") for name, anchor in anchors]
     return Page(
         path,
         section,
