@@ -11,10 +11,12 @@ from dpcore.app import certificate, figure, inputs, page, work
 from dpcore.app import private_training as model
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
+from dpcore.app.label_control import offer_label
 from dpcore.core.domains import LOSS, SHARE
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import readable
 from dpcore.language.numbers import read_fraction
+from dpcore.ledger import Ledger
 from dpcore.training import SAFE, TIGHT
 from dpcore.training.tuning import RUNS
 
@@ -286,6 +288,8 @@ def show_statement(query: RunQuery) -> None:
         figure.trouble(error, "training_statement")
         return
     st.code(text, language=None, wrap_lines=True)
+    run = model.summary_of(query).run
+    offer_label(Ledger.of(("Training run", str(run.step), run.steps)), key="train_label", delta=query.delta)
 
 
 def show_rates(query: RunQuery) -> None:
