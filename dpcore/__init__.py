@@ -18,7 +18,7 @@ from dpcore.core.errors import (
 )
 from dpcore.language import parse
 from dpcore.language.constructors import constructor
-from dpcore.regions import algebra, formula_region, guarantees, maximal_leakage, sampling, selection
+from dpcore.regions import algebra, formula_region, guarantees, maximal_leakage, sampling, selection, shuffling
 from dpcore.regions.tradeoff import TradeOff
 from dpcore.theorems import bound_regions
 
@@ -28,6 +28,7 @@ _ = (
     algebra,
     sampling,
     selection,
+    shuffling,
     guarantees,
     formula_region,
     maximal_leakage,

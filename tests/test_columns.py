@@ -57,6 +57,20 @@ def test_both_ways_read_the_same(rows: list[list[str]], end: str, mark: str, enc
     assert quick.rows + len(quick.empty) == len(plain) - sheet.header
 
 
+@pytest.mark.parametrize("start", [b"", "\ufeff".encode()])
+@pytest.mark.parametrize("block", [1, 2**20])
+def test_a_byte_order_mark_is_one_at_the_start_of_the_file_alone(
+    start: bytes, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "_BYTES", block)
+    data = start + "age,answer\n27,yes\n\ufeff5,no\n\ufeff".encode()
+    found = read_columns(open_csv(data), ["age", "answer"])
+    assert cells(found) == [["27", "\ufeff5", "\ufeff"], ["yes", "no", ""]]
+    assert cells(found) == cells(one_by_one(data, monkeypatch))
+    unnamed = read_columns(open_csv(start + b"1,2\n3,4\n"), ["column 1"])
+    assert cells(unnamed) == [["1", "3"]]
+
+
 @pytest.mark.parametrize("block", [1, 7, 64, 2**20])
 def test_blocks_of_any_size(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "_BYTES", block)

@@ -109,6 +109,10 @@ class Curve(ABC):
         """Return a rough sketch of the profile if one costs next to nothing: a starting point, never an answer."""
         return None
 
+    def guess(self, delta: float) -> float | None:  # noqa: ARG002  overridden where a curve can
+        """Return about where delta(epsilon) = delta, to start a search; None if any place is as good."""
+        return None
+
     def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  overridden where a curve can
         """Return the profile around an even grid of epsilons >= 0, if that is cheaper than many single values."""
         return None
@@ -160,6 +164,11 @@ class Curve(ABC):
     @property
     def has_far_jumps(self) -> bool:
         """Whether `trimmed` has something to remove."""
+        return False
+
+    @property
+    def rarely(self) -> bool:
+        """Whether the far jumps are so rare that composition without them is the first choice."""
         return False
 
     def trimmed(self, mass: float) -> Factor:  # noqa: ARG002  most curves have nothing to trim

@@ -27,6 +27,7 @@ _TAIL = 9.5  # standard deviations beyond the last peak: the rest is below 1e-19
 _CELLS = 1 << 19  # nodes times epsilons at once, 4 MB
 _HALVINGS = 80  # of the interval of x of an epsilon: to the last digit
 _LARGEST_MOVE = 100.0  # standard deviations: two normal laws so far apart have next to nothing in common
+_RARELY = 0.01  # total probability of moves below which composition starts without the far ones
 _FAR = 1e3  # |x| beyond any threshold that is looked for
 
 
@@ -84,6 +85,11 @@ class JumpTransform(Curve):
     def has_far_jumps(self) -> bool:
         """Whether the record is sampled rarely but reveals much when it is."""
         return not self.flipped and self.has_mgf
+
+    @property
+    def rarely(self) -> bool:
+        """Whether moves are rare."""
+        return math.fsum(self.jumps.shares) < _RARELY
 
     def transform_effort(self, copies: int) -> float:
         """Return the work of the transform: a few rare samples make a law too irregular for a short line."""

@@ -101,6 +101,11 @@ class VisibleChoice(Curve):
         """Whether a part has."""
         return any(curve.has_far_jumps for _, curve in self.parts)
 
+    @property
+    def rarely(self) -> bool:
+        """Whether they are rare in every part."""
+        return all(curve.rarely for _, curve in self.parts)
+
     def trimmed(self, mass: float) -> Factor:
         """Return the average of the trimmed parts."""
         return ChosenTransform([(w, curve.trimmed(mass)) for w, curve in self.parts])

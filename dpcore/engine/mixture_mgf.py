@@ -86,7 +86,7 @@ class _Path(NamedTuple):
     flat_weight: FloatArray
 
 
-class _Lines(NamedTuple):
+class LinePath(NamedTuple):
     """The integrand on vertical lines Re s = c: log|r|, arg r, a row of weights (relative to M(c)) per line, and log M(c)."""
 
     size: FloatArray
@@ -190,7 +190,7 @@ def _path(law: Jumps, height: float, low: float, high: float, cut: float) -> _Pa
 
 
 @lru_cache(maxsize=256)
-def _lines(law: Jumps, lines: tuple[float, ...], cut: float = math.inf) -> _Lines:
+def _lines(law: Jumps, lines: tuple[float, ...], cut: float = math.inf) -> LinePath:
     """Return common nodes, weights and log M(c) for several c: the lowest path that any of them needs serves all."""
     height = min(_height(law, c, cut) for c in lines)
     low, high = zip(*(_ends(law, c, cut) for c in lines), strict=True)
@@ -203,7 +203,7 @@ def _lines(law: Jumps, lines: tuple[float, ...], cut: float = math.inf) -> _Line
     inside = np.flatnonzero((fall > fall.max(axis=1, keepdims=True) - _FALL).any(axis=0))
     use = slice(int(inside[0]), int(inside[-1]) + 1)
     turn = path.turn[use]
-    return _Lines(path.size[use], turn, _turned(fall[:, use], power * turn + path.angle[use]), log_total)
+    return LinePath(path.size[use], turn, _turned(fall[:, use], power * turn + path.angle[use]), log_total)
 
 
 def _log_sum(exponent: FloatArray) -> FloatArray:
@@ -252,7 +252,7 @@ def _rows(s: ComplexArray, law: Jumps, cut: float) -> ComplexArray:
     first, last = _range(law)
     inside = (s.real[:, 0] >= first) & (s.real[:, 0] <= last)
     if inside.all():
-        return _along(_lines(law, tuple(s.real[:, 0].tolist()), cut), s.imag)
+        return along(_lines(law, tuple(s.real[:, 0].tolist()), cut), s.imag)
     out = np.full(s.shape, np.nan, dtype=np.complex128)
     if inside.any():
         out[inside] = _rows(s[inside], law, cut)
@@ -260,11 +260,11 @@ def _rows(s: ComplexArray, law: Jumps, cut: float) -> ComplexArray:
 
 
 def _derivatives(s: ComplexArray) -> bool:
-    """Return whether the points are a tiny step off the real axis, which `_along` would lose in its rounding."""
+    """Return whether the points are a tiny step off the real axis, which `along` would lose in its rounding."""
     return bool((s.imag != 0).any() and (np.abs(s.imag) < _TINY_STEP).all())
 
 
-def _along(lines: _Lines, y: FloatArray) -> ComplexArray:
+def along(lines: LinePath, y: FloatArray) -> ComplexArray:
     """Return log M at points of lines; M(c - iy) is the conjugate of M(c + iy), and M(c) is already known."""
     below = y < 0
     value = _transform(lines, np.abs(y) if below.any() else y)
@@ -287,7 +287,7 @@ def _scattered(s: ComplexArray, law: Jumps, cut: float = math.inf) -> ComplexArr
     out[level] = value + 1j * (s.imag[level] * slope)
     first, last = _range(law)
     for at in np.flatnonzero(~level & (s.real >= first) & (s.real <= last)).tolist():
-        out[at] = _along(_lines(law, (float(s.real[at]),), cut), s.imag[at : at + 1, None])[0, 0]
+        out[at] = along(_lines(law, (float(s.real[at]),), cut), s.imag[at : at + 1, None])[0, 0]
     return out
 
 
@@ -335,12 +335,12 @@ def _block(c: FloatArray, law: Jumps, cut: float) -> tuple[FloatArray, FloatArra
     return out[0], out[1]
 
 
-def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
+def _transform(lines: LinePath, y: FloatArray) -> ComplexArray:
     """Return the sum of weight e^(i y log r) for each y >= 0, one line per row."""
     n = y.shape[1]
     if n < _EVEN or not _even(y):
         pairs = zip(_phases(lines, y), lines.weight, strict=True)
-        return np.stack([_product(phases, weight[:, None]).ravel() for phases, weight in pairs])
+        return np.stack([product(phases, weight[:, None]).ravel() for phases, weight in pairs])
     inner = math.isqrt(n - 1) + 1
     outer = -(-n // inner)
     step = (y[:, -1] - y[:, 0]) / (n - 1)
@@ -350,7 +350,7 @@ def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
     if y[:, 0].any():
         coarse *= _phases(lines, y[:, :1])
     fine = _powers(lines, step, inner)
-    return np.stack([_product(one, other.T).ravel()[:n] for one, other in zip(coarse, fine, strict=True)])
+    return np.stack([product(one, other.T).ravel()[:n] for one, other in zip(coarse, fine, strict=True)])
 
 
 def _even(y: FloatArray) -> bool:
@@ -358,12 +358,12 @@ def _even(y: FloatArray) -> bool:
     return bool((np.abs(gap - gap[:, :1]) <= 1e-9 * np.abs(gap[:, :1])).all())
 
 
-def _phases(lines: _Lines, y: FloatArray) -> ComplexArray:
+def _phases(lines: LinePath, y: FloatArray) -> ComplexArray:
     """Return e^(i y log r): lines, values of y, nodes."""
     return _turned(-y[:, :, None] * lines.turn, y[:, :, None] * lines.size)
 
 
-def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
+def _powers(lines: LinePath, step: FloatArray, count: int) -> ComplexArray:
     """Return e^(i j step log r), j < count: lines, values of j, nodes.
 
     Every eighth comes from the exponential, the others from products with its first, second and fourth power.
@@ -378,7 +378,7 @@ def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
     return out.reshape(step.size, -1, lines.size.size)[:, :count]
 
 
-def _product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
+def product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
     """Return a @ b in pieces so small that a library computes each in one thread: threads cost more than they save."""
     rows = max(1, _SMALL // max(1, b.size))
     if rows >= a.shape[0]:

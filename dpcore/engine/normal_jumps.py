@@ -97,23 +97,23 @@ class Jumps:
             mu, q = self.moves[0], self.shares[0]
             rise = mu * x - mu * mu / 2
             up = np.log(q) + rise
+            # with the first form for a ratio near 1 a difference of two numbers near log q would lose digits
             return np.where(
-                rise > 1.0,
-                up + np.log1p((1.0 - q) * np.exp(-np.maximum(up, -700.0))),
-                np.log1p(q * np.expm1(np.minimum(rise, 1.0))),
+                up > 0.0,
+                up + np.log1p((1.0 - q) * np.exp(-np.maximum(up, 0.0))),
+                np.log1p(q * np.expm1(np.minimum(rise, -math.log(q)))),
             )
         small = np.full(x.shape, -self.lost)
         top = np.full(x.shape, math.log(max(self.rest, 1e-300)))
+        near = np.ones(x.shape, dtype=np.bool_)
         for m, p in zip(self.moves, self.shares, strict=True):
             rise = m * x - m * m / 2
-            small += p * np.expm1(np.minimum(rise, 1.0))
+            near &= math.log(p) + rise <= 0.0
+            small += p * np.expm1(np.minimum(rise, -math.log(p)))
             np.maximum(top, math.log(p) + rise, out=top)
         total = self.rest * np.exp(-top)
         for m, p in zip(self.moves, self.shares, strict=True):
             total += np.exp(math.log(p) + m * x - m * m / 2 - top)
-        near = self.largest * x - self.largest**2 / 2 <= 1.0
-        for m in self.moves:
-            near &= m * x - m * m / 2 <= 1.0
         return np.where(near, np.log1p(np.where(near, small, 0.0)), top + np.log(total))
 
     def turned_log_ratio(self, x: FloatArray, height: FloatArray | float) -> tuple[FloatArray, FloatArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from codecs import BOM_UTF8
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -189,6 +189,9 @@ def _blocks(sheet: Sheet, places: Sequence[int]) -> Iterator[_Block]:
     if sheet.encoding == "utf-16" or b'"' in data or data.count(b"\r") != data.count(b"\r\n"):
         yield from _streamed(sheet, data, places)
         return
+    if sheet.encoding == "utf-8-sig":  # a mark at the start of a later block is no byte-order mark
+        data = data.removeprefix(BOM_UTF8)
+        sheet = replace(sheet, data=data, encoding="utf-8")
     begin = _below_names(sheet)
     while begin < len(data):
         end = (data.rfind(b"\n", begin, begin + _BYTES) + 1) or (data.find(b"\n", begin) + 1) or len(data)
@@ -211,7 +214,6 @@ def _below_names(sheet: Sheet) -> int:
 
 def _even(sheet: Sheet, data: bytes, places: Sequence[int]) -> _Block | None:
     """Return lines that all hold as many fields as the names do, and some text; None if not all do."""
-    data = data.removeprefix(BOM_UTF8)
     signs, mark = np.frombuffer(data, dtype=np.uint8), ord(sheet.delimiter)
     ends = np.flatnonzero(signs == ord("\n"))
     if not data.endswith(b"\n"):
@@ -220,6 +222,8 @@ def _even(sheet: Sheet, data: bytes, places: Sequence[int]) -> _Block | None:
     fields = np.diff(np.searchsorted(np.flatnonzero(signs == mark), ends), prepend=0) + 1
     texts = np.logical_or.reduceat((signs > ord(" ")) & (signs < 127) & (signs != mark), starts)
     if np.any(fields != len(sheet.columns)) or not texts.all() or int((ends - starts).max()) > _LONGEST:
+        return None
+    if data.startswith(BOM_UTF8):  # pandas would leave it out
         return None
     frame = pd.read_csv(
         io.BytesIO(data),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,7 @@ class DiscreteGaussianSum(Mechanism):
     sigma: float = SIGMA.but(infinite=False, meaning="width of the noise of each party").field()
     parties: int = PARTIES.field(10)
     sensitivity: int = STEPS.field(1)
+    offered: ClassVar[bool] = False  # the discrete Gaussian is
 
     @property
     def one(self) -> DiscreteGaussian:

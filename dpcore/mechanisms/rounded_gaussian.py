@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import ndtr
@@ -46,6 +46,7 @@ class RoundedGaussian(Mechanism):
 
     sigma: float = SIGMA.but(infinite=False, high=1e4).field()
     sensitivity: int = STEPS.field(1)
+    offered: ClassVar[bool] = False  # the discrete Gaussian is
 
     @property
     def table_size(self) -> int:

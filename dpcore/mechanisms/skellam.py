@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import ive
@@ -57,6 +57,7 @@ class Skellam(Mechanism):
 
     mu: float = VARIANCE.field()
     sensitivity: int = STEPS.field(1)
+    offered: ClassVar[bool] = False  # calibration of powers takes long: their losses have no lattice
 
     @property
     def table_size(self) -> int:

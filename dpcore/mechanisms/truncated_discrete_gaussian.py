@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class TruncatedDiscreteGaussian(Mechanism):
     sigma: float = SIGMA.but(infinite=False, meaning="width of the noise before it is cut").field()
     bound: int = BOUND.field()
     sensitivity: int = STEPS.field(1)
+    offered: ClassVar[bool] = False  # the discrete Gaussian is
 
     @property
     def table_size(self) -> int:
