@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ MOST_BITS = 20_000
 MOST_EVALUATIONS = 40
 SUMS = {"sum": sums.closed, "binomial": sums.binomial, "halves": sums.halves, "residues": sums.residues}
 CONTOURS = {"line": contour.on_line, "lattice": contour.on_lattice}
+ALONE = threading.RLock()
+"""The precision belongs to the process: one thread at a time. (At another precision balls are wider, never wrong.)"""
 DIRECTIONS = ("forward", "backward")
 _LINE = ("line", "window", "above", "below")
 
@@ -75,6 +78,7 @@ def verify(certificate: Any) -> str:
         msg = f"A claim must be about {', '.join(known)}."
         raise Unproved(msg)
     before = ctx.prec
+    ALONE.acquire()
     try:
         return known[claim["quantity"]](certificate, claim)
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -82,6 +86,7 @@ def verify(certificate: Any) -> str:
         raise Unproved(msg) from error
     finally:
         ctx.prec = before
+        ALONE.release()
 
 
 def digest(certificate: dict[str, Any]) -> str:

@@ -5,13 +5,14 @@ A region is a composition of laws, or a simple function of one (erasure, a fixed
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from flint import arb
+from flint import arb, ctx
 
-from dpcore_verify.expression import Call, Number, Power, Product, Sequence, Unproved
+from dpcore_verify.expression import Call, Number, Power, Product, Sequence, Unproved, ball
 from dpcore_verify.laws import Atoms, Laplace, Normal
 from dpcore_verify.sampled import Sampled
 
@@ -257,6 +258,37 @@ def _geometric(call: Call) -> Atoms:
     return Atoms(losses, q[::-1], q, arb(0), arb(0), keys, symmetric=True)
 
 
+def _discrete_laplace(call: Call) -> Atoms:
+    scale, steps = call.given("scale sensitivity", Number(Fraction(1)))
+    epsilon = _fraction(steps, "sensitivity") / _fraction(scale, "scale")
+    return _geometric(Call("geometric", (Number(epsilon), steps)))
+
+
+def _discrete(call: Call) -> Atoms:
+    """Return discrete Gaussian noise: P0 around 0, P1 around the sensitivity, on the integers.
+
+    The masses beyond some integer are not listed. They are a ball [0, t] at infinite loss, which encloses delta from both sides.
+    """
+    sigma_, steps_ = call.given("sigma sensitivity", Number(Fraction(1)))
+    sigma, steps = _fraction(sigma_, "sigma"), int(_fraction(steps_, "sensitivity"))
+    square = sigma * sigma
+    far = int(float(sigma) * math.sqrt(2 * math.log(2) * (ctx.prec + 20))) + steps + 1
+    if not 1 <= steps <= _LARGEST_LIST or not 0 < far <= _LARGEST_LIST:
+        msg = f"This checker lists at most {_LARGEST_LIST} integers of discrete noise."
+        raise Unproved(msg)
+    weights = {x: ball(-(x * x) / (2 * square)).exp() for x in range(far + steps + 2)}
+    ratio = ball(-(2 * Fraction(far) + 1) / (2 * square)).exp()
+    rest = weights[far] * ratio / (1 - ratio)  # neighbours beyond `far` fall at least by this ratio
+    total = weights[0] + 2 * sum((weights[x] for x in range(1, far + 1)), arb(0)) + 2 * arb(0).union(rest.upper())
+    places = range(steps - far, far + 1)  # within `far` of both centres
+    p = tuple(weights[abs(x)] / total for x in places)
+    keys = tuple((2 * steps * x - steps * steps) / (2 * square) for x in places)
+    # mass of either law outside: its own far tail, and what lies beyond the other one's
+    tail = (sum((weights[x] for x in range(far - steps + 1, far + 1)), arb(0)) + 2 * rest.upper()) / total
+    lost = arb(0).union(tail.upper())
+    return Atoms(tuple(ball(key) for key in keys), p, p[::-1], lost, lost, keys, symmetric=True)
+
+
 def _pmf(call: Call) -> Atoms:
     first, second = (_numbers(node) for node in call.given("p q"))
     losses, p, q, p_lost, q_lost = [], [], [], arb(0), arb(0)
@@ -351,6 +383,8 @@ _NAMES: dict[str, Callable[[Call], tuple[Law, str]]] = {
     "gaussian": _plain(_gaussian),
     "gdp": _plain(_gdp),
     "gaussian_classic": _plain(_classic),
+    "discrete_gaussian": _plain(_discrete),
+    "discrete_laplace": _plain(_discrete_laplace),
     "pmf": lambda call: (_pmf(call), "pair"),
     "poisson": _poisson,
     "poisson_gaussian": _sampled,

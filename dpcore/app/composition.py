@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 
-from dpcore.app import inputs, page, work
+from dpcore.app import certificate, inputs, page, work
 from dpcore.app.badge import marked
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain, sentence
@@ -356,6 +356,7 @@ def show_summary(query: CompositionQuery) -> None:
         key="comparison_csv",
         icon=":material/download:",
     )
+    certificate.offer(f"({query.mechanism})^{query.k}", "composition", delta=query.delta)
 
 
 def _mu_words(mechanism: str, k: int) -> str:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, page, work
+from dpcore.app import certificate, figure, inputs, page, work
 from dpcore.app import private_training as model
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
+from dpcore.app.label_control import offer_label
 from dpcore.core.domains import LOSS, SHARE
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import readable
 from dpcore.language.numbers import read_fraction
+from dpcore.ledger import Ledger
 from dpcore.training import SAFE, TIGHT
 from dpcore.training.tuning import RUNS
 
@@ -122,6 +124,7 @@ def say_mu(query: RunQuery) -> None:
             st.markdown(plain(model.summary_of(query).mu_words()))
     except DpcoreError as error:
         figure.trouble(error, "training_mu")
+    certificate.offer(str(query.run.region), "training", delta=query.delta)
 
 
 def _claimed(below: DeltaGenerator) -> float | None:
@@ -285,6 +288,8 @@ def show_statement(query: RunQuery) -> None:
         figure.trouble(error, "training_statement")
         return
     st.code(text, language=None, wrap_lines=True)
+    run = model.summary_of(query).run
+    offer_label(Ledger.of(("Training run", str(run.step), run.steps)), key="train_label", delta=query.delta)
 
 
 def show_rates(query: RunQuery) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _BITS = (128, 320, 1000, 3000)  # of a sum; more only if the enclosure is too wide
 _FEW_STEPS, _MOST_STEPS = 150, 1000  # Laplace steps whose residues are summed before a line is tried, and after it
 _MOST_NODES = 40_000
-_COARSE, _FINE = 60.0, 800.0  # lattices before and after the halves are tried: their fineness
+_COARSE, _FINE = 60.0, 4000.0  # lattices before and after the halves are tried: their fineness
 _MOST_DIGITS = 600.0  # nats by which the largest term of a sum may exceed the goal
 _FACTORS = (0.4, 0.6, 0.8, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0)  # lines tried, in units of the saddle point
 _ABOVE = (
@@ -46,6 +46,10 @@ _ABOVE = (
     20.0,
 )  # places of Chernoff's bound right of the line, in units of 1 / spread
 _BELOW = (0.0, 0.1, 0.3, 0.5, 0.7, 0.85)  # and left of it, in units of the line
+
+
+class Refuted(Unproved):
+    """The checker proves that the bracket does not hold the truth."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,10 @@ class CertificateQuestion:
         inside = bool(found.low >= self.lower or self.lower <= 0) and bool(found.high <= self.upper or self.upper >= 1)
         return inside and bool(found.high - found.low <= self.width)
 
+    def refuted(self, found: Enclosure) -> bool:
+        """Whether an enclosure shows that the bracket is wrong; a lower bound may be that of the other direction."""
+        return bool(found.low > self.upper) or (bool(found.high < self.lower) and not self.composition().orientation)
+
 
 def plan(question: CertificateQuestion) -> dict[str, Any]:
     """Return an evaluation that settles a question.
@@ -113,6 +121,9 @@ def plan(question: CertificateQuestion) -> dict[str, Any]:
             try:
                 if question.settled(found := question.attempt(evaluation)):
                     return evaluation
+                if question.refuted(found):  # said at once: no other method changes it
+                    msg = f"Refuted: delta({question.epsilon}) lies in {found.low.str(20)} to {found.high.str(20)}, not in [{question.lower!r}, {question.upper!r}]."
+                    raise Refuted(msg)  # noqa: TRY301  it leaves the loop
                 # more nodes of this line do not help if they did not
                 now = float(found.high - found.low)
                 skipped, width = (
@@ -122,6 +133,8 @@ def plan(question: CertificateQuestion) -> dict[str, Any]:
                     f"The checker finds delta({question.epsilon}) between {found.low.str(17, radius=False)} and "
                     f"{found.high.str(17, radius=False)}, which does not lie within [{question.lower!r}, {question.upper!r}]."
                 )
+            except Refuted:
+                raise
             except Unproved as error:
                 reason = error
     finally:

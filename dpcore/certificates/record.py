@@ -17,7 +17,7 @@ from dpcore.core.domains import ALPHA, ANY_LOSS, DELTA, LOSS
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.notices import collected
 from dpcore.language import parse
-from dpcore_verify.claims import FORMAT, LARGEST, digest, verify
+from dpcore_verify.claims import ALONE, FORMAT, LARGEST, digest, verify
 from dpcore_verify.expression import Unproved
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def certify(
         with collected():
             region = parse(region)
     try:
+        ALONE.acquire()
         if epsilon is not None:
             return _delta(region, float(ANY_LOSS.check(epsilon)))
         if delta is not None:
@@ -109,6 +110,8 @@ def certify(
         return _beta(region, float(ALPHA.check(alpha)))
     except Unproved as reason:
         raise refused(reason) from reason
+    finally:
+        ALONE.release()
 
 
 def refused(reason: Unproved) -> BudgetError:

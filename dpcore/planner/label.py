@@ -109,6 +109,7 @@ def label_report(
     if plan is not None:
         told = _planned(plan) | told
     budget = "" if epsilon is None else f", epsilon={numeral(epsilon)}"
+    budget += f', relation="{ledger.relation}"' if ledger.relation else ""
     region = "spent.region"
     name = json.dumps(ledger_file, ensure_ascii=False)
     parts = [

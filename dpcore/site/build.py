@@ -14,6 +14,7 @@ from dpcore.site.compose import FIGURES, Composer, Site
 from dpcore.site.config import Config, read_config
 from dpcore.site.figures import RenderedFigure, compact, render
 from dpcore.site.finding import check_links, directory_of, found_files, missing_page, related_places
+from dpcore.site.images import image_of
 from dpcore.site.manifest import Manifest, Work, digest, fingerprint
 from dpcore.site.pages import (
     EXAMPLE,
@@ -154,6 +155,9 @@ def build_site(
         if page in stale:
             bar.step(page.path)
     work.keep("assets", fingerprint(), shared)
+    if config.logo:
+        logo = image_of(config.file.parent, config.logo)
+        work.keep("logo", digest(logo.uri), lambda: {config.logo_file: logo.data})
     work.keep("finding", digest(fingerprint(), *frames.values()), lambda: found_files(config, work.texts(frames)))
     if work.written:  # a page that stayed may link to one that changed
         check_links(work.texts(frames), work.names)
@@ -171,7 +175,16 @@ def page_keys(config: Config, pages: Sequence[Page], keys: Mapping[str, str], di
     titles = [[page.path, page.section, page.chapter, page.title] for page in pages]
     sections = [[one.name, one.title] for one in config.sections]
     places = sorted((place.kind, place.name, place.address, place.words) for place in directory.places.values())
-    about = [config.app, config.title, config.brand, config.address, config.code]
+    about = [
+        config.app,
+        config.title,
+        config.brand,
+        config.address,
+        config.code,
+        config.logo,
+        config.language,
+        config.footer,
+    ]
     around = digest(json.dumps([titles, sections, about, places, related_places(pages)]))
     summaries = digest(*(page.summary for page in pages), *(one.summary for one in config.sections))
     digests = {}

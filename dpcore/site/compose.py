@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from dpcore.specs import Spec
 
 FIGURES: Final = "figures"
+_SPACES: Final = re.compile(r"[ \t]+\n")
 LEAST_CONTENTS: Final = 2  # headings; fewer need no table of contents
 MOST_CONTENTS: Final = 32  # headings of two levels; more are listed by their first level only
 POLICY: Final = (
@@ -229,7 +231,7 @@ class Composer:
         pages = [page for page in self.site.pages if page.section or page.path == "index.html"]
         at = pages.index(self.page) if self.page in pages else -1
         own = [page for page in pages if page.section == self.page.section and self.page.section]
-        return str(
+        page = str(
             self.html(
                 "page.html",
                 page=self.page,
@@ -250,6 +252,7 @@ class Composer:
                 version=version(),
             )
         )
+        return _SPACES.sub("\n", page)  # tables printed in examples end in spaces
 
     @property
     def groups(self) -> list[tuple[Any, list[tuple[str, list[Page]]]]]:

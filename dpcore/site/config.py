@@ -99,6 +99,11 @@ class Config:
     language: str = "en"
     footer: str = ""
 
+    @property
+    def logo_file(self) -> str:
+        """The path of the logo in the site."""
+        return f"assets/logo.{self.logo.rpartition('.')[2].lower()}"
+
 
 def default_file() -> Path:
     """Return the spec of the site of dpcore itself.
@@ -197,6 +202,9 @@ def _section(row: Any, path: Path) -> Section:
     except DomainError as error:
         msg = f"{place}, folder: {error}"
         raise SpecError(msg) from None
+    if kind in ("texts", "gallery") and not folder.is_dir():
+        msg = f"{place}, folder: there is no folder {_text(row, 'folder', place, '.')!r} beside {path.name}."
+        raise SpecError(msg)
     pages = row.get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(name, str) for name in pages):
         msg = f"{place}: pages is a list of names, got {shown(pages)}."

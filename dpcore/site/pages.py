@@ -33,6 +33,7 @@ FIGURE, EVIDENCE, EXAMPLES, EXAMPLE = "figure", "evidence", "examples", "example
 FILE_KEYS: Final = ("file",)
 NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`")
 ORDER: Final = "order.toml"
+MOST_FOLDERS: Final = 10  # folders inside each other; addresses of pages stay short
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,26 @@ def text_pages(section: Section) -> list[Page]:
         for n, file in files.items()
     ]
     if not is_own(section.folder):
-        return pages
+        return [*pages, *_deeper_pages(section)]
     jobs = [examples_job(page, file, constants) for page, file in zip(pages, files.values(), strict=True)]
     return [replace(page, jobs=(*page.jobs, job)) for page, job in zip(pages, jobs, strict=True)]
+
+
+def _deeper_pages(section: Section) -> list[Page]:
+    """Return the pages of the folders inside a section, in any depth; each folder is a chapter."""
+    pages = []
+    files = (file for file in section.folder.rglob("*.md") if file.parent != section.folder)
+    for file in sorted(files, key=lambda file: (file.parent.as_posix(), file.name)):
+        place = file.relative_to(section.folder)
+        if any(part.startswith(".") for part in place.parts):
+            continue
+        if len(place.parts) > MOST_FOLDERS:
+            msg = f"The section {section.name}: folders are more than {MOST_FOLDERS} deep at {str(place)[-80:]!r}."
+            raise SpecError(msg)
+        _own(section, file, str(place))
+        chapter = ", ".join(part.replace("_", " ").replace("-", " ").capitalize() for part in place.parts[:-1])
+        pages.append(text_page(file, section.name, chapter=chapter, stem=place.with_suffix("").as_posix()))
+    return pages
 
 
 def examples_job(page: Page, file: Path, constants: Mapping[str, list[str]]) -> Job:
@@ -178,12 +196,15 @@ def _texts(facts: Mapping[str, Any], key: str, file: str) -> dict[str, str]:
     return table
 
 
-def text_page(file: Path, section: str, title: str = "", chapter: str = "", summary: str = "") -> Page:
+def text_page(
+    file: Path, section: str, title: str = "", chapter: str = "", summary: str = "", *, stem: str = ""
+) -> Page:
     """Return the page of one Markdown file; our own text about mechanisms gets the sections that it lacks."""
     source = with_sections(file, source_text(file)) if is_own(file) else source_text(file)
-    prefix = f"{section}-{markdown.slug(file.stem.replace('_', ' '))}-"
+    place = stem or file.stem
+    prefix = f"{section}-{markdown.slug(place.replace('_', ' '))}-"
     text = markdown.read(source, file=file.name, folder=file.parent, prefix=prefix, lead=not summary)
-    path, name = f"{section}/{file.stem}.html", text.title or title or _named(file)
+    path, name = f"{section}/{place}.html", text.title or title or _named(file)
     return Page(
         path,
         section,
@@ -193,7 +214,7 @@ def text_page(file: Path, section: str, title: str = "", chapter: str = "", summ
         tuple(figure_job(spec) for spec in text.figures),
         lambda composer: composer.text(text),
         chapter,
-        (SitePlace("text", file.stem, path, "", name), *section_places(text, path), *figure_places(text.figures, path)),
+        (SitePlace("text", place, path, "", name), *section_places(text, path), *figure_places(text.figures, path)),
         bool(summary or text.summary),
     )
 
@@ -276,10 +297,10 @@ def section_files(section: Section, suffix: str, list_name: str = "", order: Ite
     return [files[name] for name in dict.fromkeys([*section.pages, *order, *files])]
 
 
-def _own(section: Section, file: Path) -> Path:
+def _own(section: Section, file: Path, name: str = "") -> Path:
     """Return a file of a section; a symbolic link that leads out of its folder is an error."""
     try:
-        inside(section.folder, file.name)
+        inside(section.folder, name or file.name)
     except DomainError as error:
         msg = f"The section {section.name}: {error}"
         raise SpecError(msg) from None

@@ -93,6 +93,7 @@ def test_delta_of_a_mechanism_that_may_tell_everything() -> None:
     assert audit.chance_of(dp(0.0, delta)) >= truth
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("mu", "canaries", "guesses"), [(1.0, 200, 60), (2.0, 100, 100)])
 def test_the_stated_confidence_covers(mu: float, canaries: int, guesses: int) -> None:
     """Independent Gaussian canaries: mu is above its lower bound in at least 80 % of 200 audits at 80 % confidence."""

@@ -25,6 +25,7 @@ from dpcore.training import (
 KNOWN: dict[str, Any] = {"examples": 60_000, "batch": 256, "epochs": 10}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sampler", "more", "step"),
     [
