@@ -56,7 +56,7 @@ class RandomAllocation(Mechanism, SelfComposing):
     """
 
     sigma: float = SIGMA.field()
-    steps: int = COUNT.but(name="steps").field(high=10**7, meaning="steps of an epoch", label="T")
+    steps: int = COUNT.but(name="steps", example=1).field(high=10**7, meaning="steps of an epoch", label="T")
 
     offered: ClassVar[bool] = False
     grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("sigma", -1), ("steps", -1))
