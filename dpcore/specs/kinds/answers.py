@@ -105,7 +105,7 @@ class CalibrateDrawer(Drawer):
         options = self.options("epsilon", "delta", "advantage", "tpr", "fpr")
         frame = Variable("frame", call("dpcore.calibration:calibrate", self.expression[0], **options))
         words = call("dpcore.charts.answers:calibrate_words", frame)
-        columns = ["expression", "parameter", "value", "epsilon", "delta", "kind", "neighbours"]
+        columns = ["expression", "parameter", "value", "epsilon", "delta", "kind", "theorem", "neighbours"]
         return draws(
             "dpcore.charts.answers:table_figure", frame, words, f"Calibration of {self.expression[0]}", columns
         )
