@@ -249,3 +249,42 @@ def test_weights_of_the_quadrature() -> None:
     for power in range(0, 56, 5):
         assert float(weights @ nodes**power) == pytest.approx((1 + (-1) ** power) / (power + 1), rel=1e-15, abs=1e-16)
     assert float(ndtr(LOWEST)) < 1e-27
+
+
+@pytest.mark.parametrize("share", [0.5, 0.999])
+@pytest.mark.parametrize("count", [1, 10])
+def test_one_near_move_and_a_far_one(share: float, count: int) -> None:
+    """Against P1 = s N(m, 1) + (1 - s) elsewhere, delta is 1 - s + s delta_G(e - log s), and delta_G(e + log s) the other way."""
+    pair = parse(f"gaussian_mixture(1, [3, 1000], [{share}, {1 - share}])^{count}").pair
+    near, kept = parse(f"gdp(3)^{count}").curve, share**count
+    epsilon = np.array([0.0, 1.0, 5.0, 30.0])
+    forward = 1 - kept + kept * near.delta_bounds(epsilon - math.log(kept))[1]
+    assert pair.delta_bounds(epsilon)[1] == pytest.approx(forward, rel=1e-6)
+    assert pair.inverse().delta_bounds(epsilon)[1] == pytest.approx(
+        near.delta_bounds(epsilon + math.log(kept))[1], rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("move", [1.0, 2.0, 4.0])
+def test_moves_that_are_nearly_one(move: float) -> None:
+    region = parse(f"gaussian_mixture(1, [{move}, {move * (1 + 1e-12)}], [0.5, 0.5])^10")
+    mu = move * math.sqrt(10)
+    epsilon = np.array([mu * mu / 2, mu * mu / 2 + 3 * mu])
+    low, high = region.delta_bounds(epsilon)
+    truth = parse(f"gdp({mu})").delta(epsilon)
+    assert np.all(low <= truth * (1 + 1e-9))
+    assert np.all(high >= truth * (1 - 1e-9))
+    assert high == pytest.approx(truth, rel=1e-3)
+
+
+def test_rare_near_moves_beside_far_ones() -> None:
+    """Both directions of one move, no move and an infinite loss, by sums on a fine grid."""
+    x, step = np.linspace(-12.0, 14.0, 400_001, retstep=True)
+    p0 = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    p1 = p0 * (0.5 + 0.3 * np.exp(x - 0.5))
+    pair = parse("gaussian_mixture(1, [0, 1, 1000], [0.5, 0.3, 0.2])").pair
+    for epsilon in (0.0, 0.1, 0.3, 0.5, 1.0):
+        forward = 0.2 + np.maximum(p1 - math.exp(epsilon) * p0, 0.0).sum() * step
+        backward = np.maximum(p0 - math.exp(epsilon) * p1, 0.0).sum() * step
+        assert float(pair.delta_bounds(np.array([epsilon]))[1][0]) == pytest.approx(forward, abs=1e-8)
+        assert float(pair.inverse().delta_bounds(np.array([epsilon]))[1][0]) == pytest.approx(backward, abs=1e-8)

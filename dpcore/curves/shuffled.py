@@ -36,6 +36,7 @@ _UNIT = 2.0**-53
 _REACH = 38.5  # standard deviations beyond which a normal law has no double left
 _COARSE = 512  # numbers of coins that show where the sum has its mass
 _LITTLE = 1e-13  # share of the sum that may come from where only its coarse bound is used
+_LARGEST = 709.0  # exponent of a double
 _WORK = 2000.0  # of one delta, in points of a transform
 
 
@@ -107,14 +108,14 @@ class Shuffled(Curve):
         of the mass at h - 1 it is mass (e - E)/(e+1) - S(h) (E - 1).
         """
         c = coins.astype(np.float64)
-        s, grow = self._small, math.exp(epsilon)
-        bias = -math.expm1(epsilon - self.local) / (1.0 + s)  # (e - E)/(e + 1)
-        share = (grow - s) / ((1.0 - s) * (1.0 + grow))
+        bias = -math.expm1(epsilon - self.local) / (1.0 + self._small)  # (e - E)/(e + 1)
+        # (E - 1/e)/((1 - 1/e)(E + 1)), in a form for losses of every size
+        share = math.expm1(-self.local - epsilon) / (math.expm1(-self.local) * (1.0 + math.exp(-epsilon)))
         heads = np.minimum(np.floor(share * (c + 1.0) * (1 + 4 * _UNIT)) + 1.0, c + 1.0)
         log_mass = -np.log1p(c) - betaln(heads, c - heads + 2.0) - c * math.log(2.0)
         at = np.exp(log_mass) * bias
         tail = np.where(heads <= c, betainc(np.maximum(heads, 1.0), np.maximum(c - heads + 1.0, 0.5), 0.5), 0.0)
-        above = tail * math.expm1(epsilon)
+        above = tail * math.expm1(min(epsilon, _LARGEST))  # beyond, at most one coin is tossed and the tail is 0
         error = at * _UNIT * (64.0 + 4.0 * c) + above * 1e-12
         value = at - above
         return np.maximum(value - error, 0.0), np.maximum(value, 0.0) + error

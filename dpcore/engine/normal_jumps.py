@@ -22,6 +22,7 @@ FloatArray = NDArray[np.float64]
 _ROOM = 8.7  # standard deviations beyond which the normal weight is below 1e-16
 _SEARCHED = np.linspace(-60.0, _ROOM, 1200)  # x at which the largest bend of log r is sought
 _OVERFLOW = 300.0  # exponent above which a square would leave the range of doubles
+_SMALL = 0.5  # ratio below which its difference from 1 loses digits
 _MORE = 1.05  # between two of these x the bend may be a little larger
 
 
@@ -56,13 +57,15 @@ class Jumps:
 
     @property
     def alone(self) -> bool:
-        """Whether there is one move only."""
-        return len(self.moves) == 1
+        """Whether there is one move only, and otherwise none."""
+        return len(self.moves) == 1 and self.lost == 0.0
 
     @property
     def least_log(self) -> float:
         """Logarithm of the smallest ratio, that of no move alone."""
-        return math.log(self.rest) if self.rest < 0.5 else math.log1p(-(sum(self.shares) + self.lost))
+        if self.rest >= _SMALL:
+            return math.log1p(-(sum(self.shares) + self.lost))
+        return math.log(self.rest) if self.rest > 0.0 else -math.inf
 
     def mean_move(self, x: float) -> float:
         """Return the mean move given x, the derivative of log r."""
@@ -104,22 +107,29 @@ class Jumps:
                 np.log1p(q * np.expm1(np.minimum(rise, -math.log(q)))),
             )
         small = np.full(x.shape, -self.lost)
-        top = np.full(x.shape, math.log(max(self.rest, 1e-300)))
+        top = np.full(x.shape, math.log(self.rest) if self.rest > 0.0 else -math.inf)
         near = np.ones(x.shape, dtype=np.bool_)
         for m, p in zip(self.moves, self.shares, strict=True):
             rise = m * x - m * m / 2
             near &= math.log(p) + rise <= 0.0
             small += p * np.expm1(np.minimum(rise, -math.log(p)))
             np.maximum(top, math.log(p) + rise, out=top)
-        total = self.rest * np.exp(-top)
+        total = np.exp(math.log(self.rest) - top) if self.rest > 0.0 else np.zeros(x.shape)
         for m, p in zip(self.moves, self.shares, strict=True):
             total += np.exp(math.log(p) + m * x - m * m / 2 - top)
+        near &= small > _SMALL - 1.0  # a smaller ratio would be a difference of numbers near 1
         return np.where(near, np.log1p(np.where(near, small, 0.0)), top + np.log(total))
 
     def turned_log_ratio(self, x: FloatArray, height: FloatArray | float) -> tuple[FloatArray, FloatArray]:
         """Return log|r| and arg r at x + i height, from r - 1 without cancellation."""
-        if not self.alone and self.largest * float(x.max()) > _OVERFLOW:
+        if not self.alone and (self.rest < _SMALL or self.largest * float(x.max()) > _OVERFLOW):
             return self._scaled_log_ratio(x, height)
+        real, imaginary = self._turned_excess(x, height)
+        size = 0.5 * np.log1p(real * (2.0 + real) + imaginary * imaginary)
+        return np.asarray(size, dtype=np.float64), np.arctan2(imaginary, 1.0 + real)
+
+    def _turned_excess(self, x: FloatArray, height: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+        """Return the real and the imaginary part of r - 1 at x + i height."""
         real: FloatArray | float = -self.lost
         imaginary: FloatArray | float = 0.0
         for m, p in zip(self.moves, self.shares, strict=True):
@@ -128,22 +138,28 @@ class Jumps:
             angle = m * height
             real = real + p * (np.expm1(rise) - 2.0 * growth * np.sin(angle / 2) ** 2)
             imaginary = imaginary + p * growth * np.sin(angle)
-        size = 0.5 * np.log1p(real * (2.0 + real) + imaginary * imaginary)
-        return np.asarray(size, dtype=np.float64), np.arctan2(imaginary, 1.0 + real)
+        return np.asarray(real, dtype=np.float64), np.asarray(imaginary, dtype=np.float64)
 
     def _scaled_log_ratio(self, x: FloatArray, height: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-        """Return the same with the largest term in front where the exponentials would overflow."""
+        """Return the same with the largest term in front where exponentials would overflow or r is a small rest of 1."""
         large = self.largest * x > _OVERFLOW
-        size, turn = self.turned_log_ratio(np.where(large, 0.0, x), height)
+        real, imaginary = self._turned_excess(np.where(large, 0.0, x), height)
+        excess = real * (2.0 + real) + imaginary * imaginary  # |r|^2 - 1
+        scaled = large | (excess < _SMALL * _SMALL - 1.0)
+        size, turn = 0.5 * np.log1p(np.where(scaled, 0.0, excess)), np.arctan2(imaginary, 1.0 + real)
+        if not scaled.any():
+            return size, turn
+        still = math.log(self.rest) if self.rest > 0.0 else -math.inf
         logs = [math.log(p) + m * x - m * m / 2 for m, p in zip(self.moves, self.shares, strict=True)]
-        top = np.maximum.reduce([*logs, np.zeros_like(x)])
-        real = np.asarray(self.rest * np.exp(-top) + 0.0 * size, dtype=np.float64)
-        imaginary = np.zeros_like(real)
+        top = np.maximum.reduce([*logs, np.full_like(x, still)])
+        real = np.exp(still - top) + np.zeros_like(size)
+        imaginary = np.zeros_like(size)
         for m, log in zip(self.moves, logs, strict=True):
             real = real + np.exp(log - top) * np.cos(m * height)
             imaginary = imaginary + np.exp(log - top) * np.sin(m * height)
-        scaled = top + 0.5 * np.log(real * real + imaginary * imaginary)
-        return np.where(large, scaled, size), np.where(large, np.arctan2(imaginary, real), turn)
+        with np.errstate(divide="ignore"):  # terms that cancel each other
+            far = top + 0.5 * np.log(real * real + imaginary * imaginary)
+        return np.where(scaled, far, size), np.where(scaled, np.arctan2(imaginary, real), turn)
 
     def mass_above(self, cut: float, wide: float) -> tuple[float, float]:
         """Return the masses of P0 and of P1 above a cut of normal noise of deviation `wide`."""
