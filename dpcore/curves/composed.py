@@ -29,6 +29,7 @@ _CELLS = 4_000_000  # epsilons times losses in memory at once, 32 MB
 _SPLINE_SECONDS, _SPLINE_ALWAYS, _SPLINE_MOST = 3.0, 0.012, 5_000
 _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
 _TRIALS, _LEVELS = 3, 1.0  # retries without far jumps, and decades between the masses that may be left out
+_EASY_TRANSFORM = 1e8  # work of a transform whose lines are short
 _LIKELY = 1e-12  # delta below which few questions go: the first guess
 _SPARE = 0.02  # share of the tolerance that the left-out masses may use; more would widen the bracket visibly
 _VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
@@ -229,8 +230,14 @@ class Certified(Curve):
 
     @Lazy
     def _rare(self) -> bool:
-        """Whether every part has rare far jumps: then they are removed first."""
-        return all(curve.has_far_jumps and curve.rarely for curve, _ in self.parts)
+        """Whether every part has far jumps of which few happen: then they are removed first.
+
+        With many of them the whole is nearly normal, and its transform needs a few nodes only.
+        """
+        return all(
+            curve.has_far_jumps and curve.rarely and curve.transform_effort(k) > _EASY_TRANSFORM
+            for curve, k in self.parts
+        )
 
     def _without_jumps(
         self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]

@@ -94,7 +94,7 @@ class JumpTransform(Curve):
     def transform_effort(self, copies: int) -> float:
         """Return the work of the transform: a few rare samples make a law too irregular for a short line."""
         share = math.fsum(self.jumps.shares)
-        return 3e6 if share >= 2e-3 and copies * share >= 1.0 else 2e9
+        return 3e6 if copies * share >= 30.0 or (share >= 2e-3 and copies * share >= 1.0) else 2e9
 
     def trimmed(self, mass: float) -> Factor:
         """Return the pair with its far jumps, at most `mass` of P1, removed from the finite losses."""
