@@ -175,9 +175,15 @@ def selected(curve: Curve, runs: RunCount) -> Polygon:
 
 
 def _end(curve: Curve) -> float:
-    """Return an epsilon beyond which delta hardly matters."""
-    high = float(curve.epsilon_bounds(np.array([max(_SMALLEST_DELTA, 2.0 * curve.q_inf)]))[1][0])
-    return min(high, _FAR)
+    """Return an epsilon beyond which delta hardly matters, or beyond which its upper bound hardly falls.
+
+    The upper bound of a composition can have a floor above the smallest delta, and the search for an epsilon below it never ends.
+    """
+    low, high = (float(bound[0]) for bound in deltas(curve, np.array([_FAR])))
+    if low > max(_SMALLEST_DELTA, 2.0 * curve.q_inf):
+        return _FAR
+    end = float(curve.epsilon_bounds(np.array([max(_SMALLEST_DELTA, 2.0 * high)]))[1][0])
+    return min(end, _FAR)
 
 
 def _polygon(epsilon: FloatArray, delta: FloatArray) -> Polygon:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _LOG_CELL, _SMALLEST_CELL, _MOST_CELLS = math.log(1.25), 1e-290, 1 << 12
 """Logarithm of the factor of eps that one line of a fine contour covers, the smallest eps with a cell of its own, and a bound of
 their number."""
+
+
+_LARGEST_LOG = math.log(sys.float_info.max)  # a search below the smallest delta of an engine doubles eps up to here
 
 
 class BucketPlace(NamedTuple):
@@ -60,7 +64,7 @@ def fine_cells(
         name = kind, (at * _MOST_CELLS + cell) * 4 + sign, width
         bucket = buckets.get(name)
         if bucket is None:
-            ends = sorted((sign * math.exp(cell * _LOG_CELL), sign * math.exp((cell + 1) * _LOG_CELL)))
+            ends = sorted(sign * math.exp(min(edge * _LOG_CELL, _LARGEST_LOG)) for edge in (cell, cell + 1))
             around = np.interp((at * width + start, (at + 1) * width + start), branch.steps, branch.epsilon)
             low, high = max(ends[0], float(around[0])), min(ends[1], float(around[1]))
             low, high = min(low, float(eps[begin])), max(high, float(eps[end - 1]))

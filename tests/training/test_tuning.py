@@ -147,3 +147,12 @@ def test_what_is_refused() -> None:
     assert best_of(dp(math.inf), 5).delta(3.0) == 1.0
     assert best_of(dp(0), 5).delta(0.0) == 0.0
     assert 0.0 < best_of(dp(0, 0.1), 5).delta(0.0) <= 0.5
+
+
+@pytest.mark.long
+def test_a_run_whose_upper_delta_has_a_floor_keeps_its_selection_tight() -> None:
+    # gdp(0.598) has larger deltas than this run down to 1e-11; a grid up to a delta of 1e-30, below the floor, was so coarse
+    # that the epsilon of the selection was twice as large
+    run = parse("poisson_gaussian(1.1, 0.004266666666666667)^14063")
+    assert float(run.curve.delta_bounds(np.array([20.0]))[1][0]) > 1e-30
+    assert 0.9 < float(tuned(run, 20).epsilon(1e-5)) / float(tuned(gdp(0.598), 20).epsilon(1e-5)) < 1.0
