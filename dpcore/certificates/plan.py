@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb, ctx
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.numerals import nearest, numeral
 from dpcore_verify import contour
 from dpcore_verify.claims import compositions, enclose
 from dpcore_verify.expression import Unproved
@@ -285,4 +286,4 @@ def _saddle(function: Callable[[float], float]) -> float:
 
 def _short(value: float) -> str:
     """Return a few digits of a parameter; none is needed to be exact."""
-    return f"{float(f'{value:.6g}'):.15g}" if abs(value) < 1e15 else repr(value)
+    return numeral(float(nearest(value)))

@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 
 FEWEST = 1e-9
 """Smallest move, 1/sigma, that is told from none."""
+FARTHEST = 25.0
+"""Largest move whose sums are integrated: the exponentials of larger ones leave the range of doubles."""
 
 
 def allocation_curve(move: float, looked: int, steps: int) -> Curve:
-    """Return the pair of one of `steps` steps moved, of which `looked` are looked at."""
+    """Return the pair of one of `steps` steps moved, of which `looked` are looked at.
+
+    Beyond the farthest move it is bounded by the step that is known: an average of ratios is smaller in convex order.
+    """
     if steps == looked == 1:
         return GaussianCurve(move)
+    if move > FARTHEST:
+        return Outer(GaussianCurve(move), [], "a far move is bounded without amplification")
     return Allocation(move, looked, steps)
 
 

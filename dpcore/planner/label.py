@@ -15,7 +15,7 @@ from dpcore.core.numerals import numeral
 from dpcore.core.registry import shown
 from dpcore.language.problems import nearest, quoted
 from dpcore.planner.release.planned import protection_words
-from dpcore.words import grouped
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,7 +209,7 @@ def _questions(told: Mapping[str, str], ledger: Ledger, delta: float, plan: Rele
     answers["counted"] = f"{len(ledger)} rows of the ledger are; that it holds all releases is for its keeper to say"
     if plan is not None and plan.rows is not None:
         small = delta * plan.rows
-        answers["delta"] = f"{grouped(plan.rows)} records times δ is {numeral(float(f'{small:.2g}'))}"
+        answers["delta"] = f"{grouped(plan.rows)} records times δ is {outward(small, 2)}"
     rows = []
     for question, key in _QUESTIONS:
         answer = answers.get(key)

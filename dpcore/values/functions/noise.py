@@ -9,6 +9,7 @@ from dpcore.audit import bounds_table, read_audit, sentence, verdict
 from dpcore.calibration import calibrate as solved
 from dpcore.core.domains import CONFIDENCE, DELTA
 from dpcore.core.kinds import kind
+from dpcore.core.numerals import nearest
 from dpcore.training import training_run, training_summary
 from dpcore.values.evaluation import region_of
 from dpcore.values.functions.regions import gaussian_quantity
@@ -72,7 +73,7 @@ def audit(scope: Scope, file: str, claim: str = "", delta: float = 1e-5, confide
     """Return what a measured attack proves, with a stated confidence: lower bounds only."""
     findings = audited(read_audit(scope.content(file)).measurement, CONFIDENCE.check(float(confidence)))
     rows = bounds_table(findings, [DELTA.check(float(delta))])
-    facts = (f"Clopper-Pearson limits of a measurement, {confidence:g} confidence", "as measured")
+    facts = (f"Clopper-Pearson limits of a measurement, {nearest(confidence)} confidence", "as measured")
 
     def least(measure: str) -> NumberValue:
         low = float(rows[rows["measure"] == measure]["lower"].iloc[0])
