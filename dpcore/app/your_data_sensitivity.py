@@ -68,9 +68,7 @@ def section() -> None:
     def draw(held: Mapping[str, str]) -> None:
         current = question.moved(held)
         with work.progress("Comparing", store=store):
-            figure.picture(
-                figure.figure_of(current.error_spec(), height=HEIGHT, store=store), "data_errors", apart=True
-            )
+            figure.picture(figure.figure_of(current.error_spec(), height=HEIGHT, store=store), "data_errors")
 
     with left:
         live.follow("sensitivity", SLIDERS, draw)

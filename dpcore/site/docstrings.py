@@ -82,10 +82,7 @@ def inline(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    marked = re.sub(r"([\\*$<>]|(?<!\w)_|_(?!\w))", r"\\\1", text)
-    return marked.replace("[", "&#91;").replace(
-        "]", "&#93;"
-    )  # an escaped bracket would look like the start of a formula
+    return re.sub(r"([\\*$<>\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", text)
 
 
 def _prose(lines: tuple[str, ...]) -> list[str]:

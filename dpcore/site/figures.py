@@ -16,7 +16,7 @@ from dpcore.files.csv_writer import frame_text
 from dpcore.language import parse
 from dpcore.site.colours import adaptable
 from dpcore.site.svg import responsive, shortened
-from dpcore.site.tables import Table, parameters_of, plain_columns, rows_of, table_of
+from dpcore.site.tables import Table, parameters_of, plain_columns, table_of
 from dpcore.specs import base
 
 if TYPE_CHECKING:
@@ -35,20 +35,17 @@ class RenderedFigure:
     Attributes
     ----------
     facts : dict of str to object
-        Name, title, the spec as it was written, all parameters, takeaway, notes, code, and the names of the columns: the
-        contents of the JSON file.
+        Name, title, the spec as it was written, all parameters, takeaway, notes, code, and the numbers by column:
+        the contents of the JSON file.
     chart : dict of str to object
         The specification as `packed` returns it: the contents of the script file.
     svg : str
         The picture, with ids of its own.
-    numbers : str
-        The table: the contents of the CSV file. No other file repeats it.
     """
 
     facts: dict[str, Any]
     chart: dict[str, Any]
     svg: str
-    numbers: str
 
     @property
     def name(self) -> str:
@@ -64,7 +61,8 @@ class RenderedFigure:
     @property
     def table(self) -> Table:
         """The numbers as the page shows them."""
-        return table_of(*rows_of(self.numbers))
+        frame = pd.DataFrame(self.facts["columns"], dtype=object)
+        return table_of([str(name) for name in frame.columns], frame.to_numpy().tolist())
 
     @property
     def parameters(self) -> list[str]:
@@ -79,8 +77,9 @@ class RenderedFigure:
     @property
     def files(self) -> dict[str, bytes]:
         """The files of the figure by suffix."""
+        frame = pd.DataFrame(self.facts["columns"])
         return {
-            ".csv": self.numbers.encode(),
+            ".csv": frame_text(frame).encode(),
             ".json": (compact(self.facts) + "\n").encode(),
             ".svg": adaptable(self.svg).encode(),
             ".js": self.script.encode(),
@@ -91,7 +90,7 @@ class RenderedFigure:
         """Return a figure from its files; `files` maps a suffix to the text of its file."""
         chart = files(".js").partition("]=")[2].rstrip().removesuffix(";")
         svg = re.sub(r"<style>.*?</style>", "", files(".svg"), count=1)
-        return cls(json.loads(files(".json")), json.loads(chart), svg, files(".csv"))
+        return cls(json.loads(files(".json")), json.loads(chart), svg)
 
 
 def compact(value: Any) -> str:
@@ -102,7 +101,7 @@ def compact(value: Any) -> str:
 def render(spec: Spec, name: str) -> RenderedFigure:
     """Draw a spec; `name` is the name of its files and the prefix of its ids."""
     figure = base.draw(spec)
-    chart, table = rounded(figure.spec), numbers_of(figure.table)
+    chart = rounded(figure.spec)
     svg = shortened(responsive(picture(chart, width=WIDTH, prefix=f"{name}-")))
     facts = {
         "name": name,
@@ -112,11 +111,9 @@ def render(spec: Spec, name: str) -> RenderedFigure:
         "takeaway": figure.takeaway,
         "notes": list(figure.notes),
         "code": base.code(spec),
-        "numbers": f"{name}.csv",
-        "rows": len(figure.table),
-        "columns": [str(column) for column in table.columns],
+        "columns": once(plain_columns(numbers_of(figure.table))),
     }
-    return RenderedFigure(facts, packed(chart, figure.takeaway), svg, frame_text(pd.DataFrame(plain_columns(table))))
+    return RenderedFigure(facts, packed(chart, figure.takeaway), svg)
 
 
 # ---- smaller -------------------------------------------------------------------------------------------------
@@ -156,6 +153,12 @@ def _pairs(table: pd.DataFrame) -> tuple[list[str], list[str]]:
 def _is_own_name(region: str, label: str) -> bool:
     """Whether a label says no more than the expression: it is the expression, or the same in words."""
     return label == region or (not region.startswith("<") and bool(region) and label == parse(region).legend)
+
+
+def once(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return columns, a constant one as its value; a DataFrame of the result repeats it in each row."""
+    same = [name for name, values in columns.items() if len({repr(value) for value in values}) == 1]
+    return columns if len(same) == len(columns) else {n: v[0] if n in same else v for n, v in columns.items()}
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, Any]:

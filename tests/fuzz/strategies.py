@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import dpcore
 from dpcore import DomainWarning, DpcoreError
 from dpcore.core import registry
-from tests.fuzz.walk import texts
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -74,7 +73,7 @@ def values(parameter: Parameter, depth: int, *, extreme: bool = True) -> SearchS
     if parameter.kind == "points":
         return st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=4)
     if parameter.kind == "text":
-        return st.sampled_from(texts(parameter))
+        return st.sampled_from(registry.RELATIONS)
     inner = regions(depth - 1, extreme=extreme)
     return st.lists(inner, min_size=1, max_size=3) if parameter.kind == "regions" else inner
 

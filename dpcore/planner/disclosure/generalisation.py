@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dpcore.curves.base import FloatArray
-    from dpcore.files.columns import CodedColumn
-    from dpcore.files.microdata import Microdata
+    from dpcore.files.microdata import CodedColumn, Microdata
 
 OTHER: Final = "other"
 HIDDEN: Final = "*"

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
-    from dpcore.files.columns import CodedColumn
-    from dpcore.files.microdata import Microdata
+    from dpcore.files.microdata import CodedColumn, Microdata
 
 
 def read_panel(data: Microdata, user: str, time: str = "", value: str = "", *, lower: float, upper: float) -> Panel:

@@ -1,1 +1,0 @@
-"""The functions of values: each file lists its own in ``FUNCTIONS``, and they are found by themselves."""
