@@ -7,7 +7,7 @@ WORKERS ?= 4
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test test-long lint types coverage fuzz benchmark interop lowest soak pictures map stub wheel clean distclean
+.PHONY: help setup app site test test-long lint types coverage fuzz benchmark interop lowest soak verify pictures map stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -54,6 +54,8 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) tests/benchmarks/pages.py
 	@$(PY) -m tests.benchmarks.live
 	@$(PY) -m tests.benchmarks.changes
+	@$(PY) -m tests.benchmarks.cliffs
+	@$(PY) -m tests.benchmarks.training_grid
 	@$(PY) -m tests.benchmarks.sweeps
 	@$(PY) tests/benchmarks/run.py
 
@@ -61,6 +63,9 @@ interop: $(VENV)/.dev-ready  ## train a small model with Opacus, run the program
 	@test -d build/interop || (python3 -m venv build/interop && build/interop/bin/pip install -q -r tests/interop/requirements.txt)
 	@build/interop/bin/python tests/interop/run.py
 	@DPCORE_OPENDP_PYTHON=build/interop/bin/python $(PY) -m pytest -n 0 tests/interop $(ARGS)
+
+verify: $(VENV)/.dev-ready  ## certificates of the benchmark, the presets and random questions, proved again (ARGS="--count 5000 --random-only")
+	@$(PY) -m tests.certificates.sweep $(ARGS)
 
 lowest: $(VENV)/.dev-ready  ## a smoke suite with the lowest supported versions of numpy, pandas, scipy and altair (in an environment of their own)
 	@test -d build/lowest || (python3 -m venv build/lowest && build/lowest/bin/pip install -q --disable-pip-version-check -r tests/lowest.txt -e ".[app,report,sweep]")

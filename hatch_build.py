@@ -8,7 +8,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 # never a folder that may hold secrets
-BUNDLED = ("serve.py", "streamlit_app.py", "pages", "data", ".streamlit/config.toml")
+BUNDLED = ("serve.py", "streamlit_app.py", "pages", "data", "CHANGELOG.md", ".streamlit/config.toml")
 
 
 class BundleHook(BuildHookInterface):  # type: ignore[type-arg]  # its parameter is hatchling's own builder configuration

@@ -22,7 +22,7 @@ def ask(more: int) -> None:
     st.session_state["answers"] = min(st.session_state["answers"] + more, start.MOST_ANSWERS)
 
 
-first, second, third = st.columns([2, 2, 1], gap="large", vertical_alignment="bottom")
+first, second, third = st.columns([4, 4, 3], gap="small", vertical_alignment="bottom")
 with first:
     epsilon = st.select_slider(
         theme.EPSILON_TITLE,

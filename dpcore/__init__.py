@@ -18,13 +18,23 @@ from dpcore.core.errors import (
 )
 from dpcore.language import parse
 from dpcore.language.constructors import constructor
-from dpcore.regions import algebra, guarantees, sampling
+from dpcore.regions import algebra, formula_region, guarantees, maximal_leakage, sampling, selection, shuffling
 from dpcore.regions.tradeoff import TradeOff
 from dpcore.theorems import bound_regions
 
 __version__ = "0.2.0"
 
-_ = (algebra, sampling, guarantees, bound_regions, mechanisms)  # importing them fills the registry
+_ = (
+    algebra,
+    sampling,
+    selection,
+    shuffling,
+    guarantees,
+    formula_region,
+    maximal_leakage,
+    bound_regions,
+    mechanisms,
+)  # importing them fills the registry
 
 __all__ = [
     "BudgetError",

@@ -28,16 +28,25 @@ __all__ = [
     "RelationError",
     "TradeOff",
     "__version__",
+    "above_threshold",
     "assume",
+    "banded_gaussian",
     "basic",
+    "best_of",
     "bounded_laplace",
+    "discrete_gaussian",
+    "discrete_gaussian_sum",
+    "discrete_laplace",
     "dp",
     "dptv",
     "erase",
     "exponential",
+    "exponential_scores",
+    "fixed_size",
     "gaussian",
     "gaussian_analytic",
     "gaussian_classic",
+    "gaussian_mixture",
     "gdp",
     "geometric",
     "group",
@@ -45,24 +54,77 @@ __all__ = [
     "laplace",
     "laplace_sum",
     "laplace_vector",
+    "leakage",
+    "noisy_max_gumbel",
+    "noisy_max_laplace",
     "normal_laplace",
     "parse",
+    "partition_selection",
+    "permute_and_flip",
     "pmf",
     "points",
     "poisson",
     "poisson_gaussian",
+    "random_allocation",
     "rdp",
+    "rounded_gaussian",
     "rr",
+    "shuffle",
+    "shuffled_batches",
     "simplified",
+    "skellam",
     "staircase",
     "subsample",
     "sweep",
     "symmetric",
+    "thresholded_laplace",
+    "top_k",
+    "tradeoff",
+    "tree_aggregation",
+    "truncated_discrete_gaussian",
+    "truncated_poisson",
     "tv",
     "uniform",
     "union",
+    "user_gaussian",
     "zcdp",
 ]
+
+def above_threshold(epsilon: Real, share: Real = 0.5) -> TradeOff:
+    r"""Above threshold (sparse vector).
+
+    The first of many queries above a threshold: noise of scale Δ/(sε) on the threshold, 2Δ/((1-s)ε) on
+    each answer.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    share : a number in (0, 1), default 0.5
+        Share of ε for the threshold (s).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \delta(\varepsilon')\le\delta_{L_{s\varepsilon}}(\varepsilon'-(1-s)\varepsilon)
+
+    Assumptions: Every query moves by at most Δ; there may be any number of them, chosen on the way.
+
+    References
+    ----------
+    Dwork, Naor, Reingold, Rothblum, Vadhan 2009; Lyu, Su, Li 2017.
+
+    Examples
+    --------
+    >>> from dpcore import above_threshold
+    >>> region = above_threshold(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.393469
+    """
 
 def assume(region: TradeOff, relation: Literal["any", "substitution", "add/remove"]) -> TradeOff:
     r"""Relation stated by hand.
@@ -99,6 +161,49 @@ def assume(region: TradeOff, relation: Literal["any", "substitution", "add/remov
     0.462117
     """
 
+def banded_gaussian(sigma: Real, q: Real, bands: Whole, steps: Whole, norm: Real = 1.0) -> TradeOff:
+    r"""Banded matrix noise on samples.
+
+    The steps are released as Cx plus normal noise σ, C lower triangular with b bands; group i mod b is
+    sampled at step i.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    q : 0 or a number in [1e-300, 1]
+        Size of a batch over that of the dataset (p).
+    bands : an integer in [1, 1000000000]
+        Bands of the matrix C (b).
+    steps : an integer in [1, 1000000000]
+        Steps of the training (T).
+    norm : a number in [1e-50, 1e50], default 1
+        Largest norm of a column of C (κ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \left(G_{\kappa/\sigma}^{bq}\right)^{\otimes\lceil T/b\rceil},\quad \kappa=\max_i\lVert C_{\cdot i}\rVert_2
+
+    Assumptions: The records form b fixed groups of equal size; a batch is a q-th of all records; each
+    record moves its step by at most 1.
+
+    References
+    ----------
+    Choquette-Choo et al. 2023 (BandMF), Theorem 4.
+
+    Examples
+    --------
+    >>> from dpcore import banded_gaussian
+    >>> region = banded_gaussian(1, 0.1, 1, 1)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
+    """
+
 def basic(region: TradeOff) -> TradeOff:
     r"""Basic composition.
 
@@ -130,6 +235,45 @@ def basic(region: TradeOff) -> TradeOff:
     >>> region = basic(dp(0.6, 0.1) ** 2)
     >>> print(f"{region.delta(1.2):.6g}")
     0.2
+    """
+
+def best_of(region: TradeOff, mean: Real, shape: Real = 1.0) -> TradeOff:
+    r"""Best of several runs.
+
+    The mechanism runs K times, K random and kept secret, and the output with the best score is
+    published.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    mean : a number in [1e-6, 1000000]
+        Expected number of runs (m).
+    shape : a number in [0, 1000] or inf, default 1
+        Law of the number of runs: 0 is logarithmic, 1 geometric, inf Poisson (s).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one.
+
+    Notes
+    -----
+    .. math:: \delta'(\varepsilon)\le1-F\bigl(1-\delta(\varepsilon-c)\bigr),\quad F(x)=E[x^K],\quad c=\sup_u\log\frac{F'(1-u)}{F'(f(u))}
+
+    Assumptions: Runs are independent, the score is a function of the output, and the number of runs is
+    drawn beforehand, without the data.
+
+    References
+    ----------
+    Papernot, Steinke 2022; Koskela, Redberg, Wang 2024.
+
+    Examples
+    --------
+    >>> from dpcore import best_of, dp
+    >>> region = best_of(dp(1), 5, 1)
+    >>> print(f"{region.epsilon(0):.5g}")
+    2.2737
     """
 
 def bounded_laplace(scale: Real, lower: Real, upper: Real, sensitivity: Real) -> TradeOff:
@@ -170,6 +314,114 @@ def bounded_laplace(scale: Real, lower: Real, upper: Real, sensitivity: Real) ->
     >>> region = bounded_laplace(1, 0, 1, 1)
     >>> print(f"{region.epsilon(0):.5g}")
     1
+    """
+
+def discrete_gaussian(sigma: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Discrete Gaussian mechanism.
+
+    An integer answer plus discrete Gaussian noise, as statistical offices add it to counts.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50]
+        Width of the noise, nearly its standard deviation (σ).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)\propto e^{-n^2/(2\sigma^2)},\quad n\in\mathbb{Z}
+
+    Assumptions: The query is an integer and moves by at most the sensitivity.
+
+    References
+    ----------
+    Canonne, Kamath, Steinke 2020.
+
+    Examples
+    --------
+    >>> from dpcore import discrete_gaussian
+    >>> region = discrete_gaussian(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.398942
+    """
+
+def discrete_gaussian_sum(sigma: Real, parties: Whole = 10, sensitivity: Whole = 1) -> TradeOff:
+    r"""Sum of discrete Gaussian noises.
+
+    An integer answer plus the discrete Gaussian noises of n parties, of which nobody sees a single one.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50]
+        Width of the noise of each party (σ).
+    parties : an integer in [1, 1000000], default 10
+        How many parties add noise of their own (n).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: N=N_1+\dots+N_n,\quad P(N_i=j)\propto e^{-j^2/(2\sigma^2)}
+
+    Assumptions: The query is an integer and moves by at most the sensitivity; all parties add their
+    noise.
+
+    References
+    ----------
+    Kairouz, Liu, Steinke 2021.
+
+    Examples
+    --------
+    >>> from dpcore import discrete_gaussian_sum
+    >>> region = discrete_gaussian_sum(0.5, 4)
+    >>> print(f"{region.delta(0):.6g}")
+    0.46774
+    """
+
+def discrete_laplace(scale: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Discrete Laplace mechanism.
+
+    An integer answer plus discrete Laplace noise of scale b: geometric noise of ε = Δ/b.
+
+    Parameters
+    ----------
+    scale : a number in [1e-50, 1e50] or inf
+        Scale of the noise: each integer further out is e^(1/b) times as rare (b).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)\propto e^{-|n|/b},\quad n\in\mathbb{Z}
+
+    Assumptions: The query is an integer and moves by at most the sensitivity.
+
+    References
+    ----------
+    Ghosh, Roughgarden, Sundararajan 2012; the name: Inusah, Kozubowski 2006.
+
+    Examples
+    --------
+    >>> from dpcore import discrete_laplace
+    >>> region = discrete_laplace(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.462117
     """
 
 def dp(epsilon: Real, delta: Real = 0.0) -> TradeOff:
@@ -313,6 +565,86 @@ def exponential(epsilon: Real) -> TradeOff:
     0.244919
     """
 
+def exponential_scores(
+    epsilon: Real, scores: Iterable[Real], neighbour_scores: Iterable[Real], sensitivity: Real = 1.0
+) -> TradeOff:
+    r"""Exponential mechanism with given scores.
+
+    One candidate is chosen with probability proportional to exp(ε score / 2Δ), by its scores on two
+    neighbouring datasets.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000]
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    scores : a list of 1 to 10000 numbers
+        One score per candidate, from 0; only differences matter.
+    neighbour_scores : a list of 1 to 10000 numbers
+        One score per candidate, from 0; only differences matter (scores of the neighbour).
+    sensitivity : a number in [1e-50, 1e50], default 1
+        How far the answer moves between neighbours (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P_s(c)=\frac{e^{\varepsilon s(c)/2\Delta}}{\sum_{c'}e^{\varepsilon s(c')/2\Delta}},\qquad f=T(P_s,P_{s'})
+
+    Assumptions: Exactly these two datasets; no score moves by more than Δ. For the worst case over all
+    scores see exponential.
+
+    References
+    ----------
+    McSherry, Talwar 2007.
+
+    Examples
+    --------
+    >>> from dpcore import exponential_scores
+    >>> region = exponential_scores(2, [1, 0], [0, 1])
+    >>> print(f"{region.delta(0):.6g}")
+    0.462117
+    """
+
+def fixed_size(region: TradeOff, p: Real) -> TradeOff:
+    r"""Fixed-size subsampling, one record more.
+
+    A random fraction p = m/n of the records is used, always m of them; the neighbour has one record
+    less.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    p : a number in [1e-300, 1]
+        Fraction m/n of the records that is used.
+
+    Returns
+    -------
+    TradeOff
+        The region, exact where its parts are, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: f_p = p f + (1-p)(1-\alpha),\quad P_0\ \text{against}\ (1-p)P_0+pP_1
+
+    Assumptions: The sample has a fixed size m of n records, n those of the larger dataset; the part
+    holds for a substituted record.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi 2018; pair and proof in the guide.
+
+    Examples
+    --------
+    >>> from dpcore import fixed_size, gaussian
+    >>> region = fixed_size(gaussian(1), 0.1)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
+    """
+
 def gaussian(sigma: Real, sensitivity: Real = 1.0) -> TradeOff:
     r"""Gaussian mechanism.
 
@@ -418,6 +750,44 @@ def gaussian_classic(epsilon: Real, delta: Real) -> TradeOff:
     >>> region = gaussian_classic(10, 1e-5)
     >>> print(f"{region.delta(10):.2g}")
     2.3e-05
+    """
+
+def gaussian_mixture(sigma: Real, sensitivities: Iterable[Real], probabilities: Iterable[Real]) -> TradeOff:
+    r"""Gaussian noise, random sensitivity.
+
+    A person moves the sum by c_j with probability p_j; the sum gets normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    sensitivities : a list of numbers
+        Moves of the sum.
+    probabilities : a list of numbers
+        Probability of each move.
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: N(0,\sigma^2)\ \text{against}\ \sum_j p_j N(c_j,\sigma^2)
+
+    Assumptions: The moves and their probabilities do not depend on the other records; the probabilities
+    add up to 1.
+
+    References
+    ----------
+    Kahane 1985 (convexity inequality); Choquette-Choo, Ganesh, Steinke, Thakurta 2024.
+
+    Examples
+    --------
+    >>> from dpcore import gaussian_mixture
+    >>> region = gaussian_mixture(1, [0, 1], [0.9, 0.1])
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
     """
 
 def gdp(mu: Real) -> TradeOff:
@@ -702,6 +1072,109 @@ def laplace_vector(scale: Real, shifts: Iterable[Real]) -> TradeOff:
     0.241837
     """
 
+def leakage(leakage: Real) -> TradeOff:
+    r"""Maximal leakage.
+
+    Seeing the answer multiplies the chance to guess any function of the dataset by at most e^ℓ.
+
+    Parameters
+    ----------
+    leakage : 0 or a number in [1e-300, 1000000] or inf
+        Log of the factor by which a guess can improve; log 2 and more promise nothing (ℓ, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \mathcal L=\log\sum_y\max\{P_0(y),P_1(y)\}=\log(1+\eta),\qquad f(\alpha)=\max\{0,\,2-e^{\mathcal L}-\alpha\}
+
+    Assumptions: Between two neighbouring datasets; with two inputs it is the total variation in other
+    units.
+
+    References
+    ----------
+    Issa, Wagner, Kamath 2020; Ghazi, Issa 2023, equations (79) to (81).
+
+    Examples
+    --------
+    >>> from dpcore import leakage
+    >>> region = leakage(0.1823215567939546)
+    >>> print(f"{region.delta(0):.6g}")
+    0.2
+    """
+
+def noisy_max_gumbel(epsilon: Real) -> TradeOff:
+    r"""Report noisy max with Gumbel noise, worst case.
+
+    The best of several candidates by scores with Gumbel noise of scale 2Δ/ε: the exponential mechanism.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \mathrm{argmax}_c\,(q_c+N_c),\quad P(N_c\le x)=e^{-e^{-\varepsilon x/2\Delta}}
+
+    Assumptions: Every score moves by at most Δ.
+
+    References
+    ----------
+    Durfee, Rogers 2019; region: Dong, Durfee, Rogers 2020.
+
+    Examples
+    --------
+    >>> from dpcore import noisy_max_gumbel
+    >>> region = noisy_max_gumbel(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.244919
+    """
+
+def noisy_max_laplace(epsilon: Real) -> TradeOff:
+    r"""Report noisy max with Laplace noise, worst case.
+
+    The best of several candidates by scores with Laplace noise of scale 2Δ/ε; only its name is
+    published.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \mathrm{argmax}_c\,(q_c+N_c),\quad N_c\sim\mathrm{Lap}(2\Delta/\varepsilon)
+
+    Assumptions: Every score moves by at most Δ. If all scores move in the same direction, ε/2 is
+    enough.
+
+    References
+    ----------
+    Dwork, Roth 2014, Claim 3.9; the region: the hazard of the largest noisy score, as for
+    permute_and_flip.
+
+    Examples
+    --------
+    >>> from dpcore import noisy_max_laplace
+    >>> region = noisy_max_laplace(1)
+    >>> print(f"{region.delta(0.5):.6g}")
+    0.221199
+    """
+
 def normal_laplace(sigma: Real, scale: Real, sensitivity: Real = 1.0) -> TradeOff:
     r"""Sum of normal and Laplace noise.
 
@@ -737,6 +1210,77 @@ def normal_laplace(sigma: Real, scale: Real, sensitivity: Real = 1.0) -> TradeOf
     >>> region = normal_laplace(1, 0.5)
     >>> print(f"{region.delta(0):.6g}")
     0.326049
+    """
+
+def partition_selection(epsilon: Real, delta: Real) -> TradeOff:
+    r"""Partition selection, optimal.
+
+    Whether a group is published, by the rule that keeps most groups at this ε and δ: a truncated
+    geometric threshold.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 700]
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    delta : a number in [1e-300, 1)
+        Chance to publish a group of one person (δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: p_n=\min\{e^{\varepsilon}p_{n-1}+\delta,\ 1-e^{-\varepsilon}(1-p_{n-1}-\delta),\ 1\},\quad p_0=0
+
+    Assumptions: Every person is in at most one group; otherwise compose as many as a person can be in.
+
+    References
+    ----------
+    Desfontaines, Voss, Gipson, Mandayam 2022.
+
+    Examples
+    --------
+    >>> from dpcore import partition_selection
+    >>> region = partition_selection(0.6931471805599453, 0.1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.4
+    """
+
+def permute_and_flip(epsilon: Real) -> TradeOff:
+    r"""Permute-and-flip, worst case.
+
+    The best of several candidates by noisy scores with exponential noise of scale 2Δ/ε, whatever the
+    scores.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: f=L_\varepsilon,\quad P(\text{accept }c)=e^{\varepsilon(q_c-q_{\max})/2\Delta}
+
+    Assumptions: Every score moves by at most Δ. If all scores move in the same direction, ε/2 is
+    enough.
+
+    References
+    ----------
+    McKenna, Sheldon 2020; as noisy max: Ding, Kifer, Saghaian N. E., Steinke, Wang, Xiao, Zhang 2021.
+
+    Examples
+    --------
+    >>> from dpcore import permute_and_flip
+    >>> region = permute_and_flip(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.393469
     """
 
 def pmf(p: Iterable[Real], q: Iterable[Real]) -> TradeOff:
@@ -879,6 +1423,43 @@ def poisson_gaussian(sigma: Real, q: Real) -> TradeOff:
     0.038292
     """
 
+def random_allocation(sigma: Real, steps: Whole) -> TradeOff:
+    r"""Random allocation to steps.
+
+    One epoch of T steps (balls in bins): each record is in one step, chosen at random; each sum gets
+    normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    steps : an integer in [1, 10000000]
+        Steps of an epoch (T).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: N(0,\sigma^2I_T)\ \text{against}\ \tfrac1T\sum_{t=1}^{T}N(e_t,\sigma^2I_T)
+
+    Assumptions: Each record moves the sum of its step by at most 1 and is allocated independently of
+    all others.
+
+    References
+    ----------
+    Chua et al. 2025 (balls and bins); Feldman, Shenfeld 2025 (random allocation).
+
+    Examples
+    --------
+    >>> from dpcore import random_allocation
+    >>> region = random_allocation(2, 1)
+    >>> print(f"{region.delta(1):.4g}")
+    0.00683
+    """
+
 def rdp(order: Real, epsilon: Real) -> TradeOff:
     r"""Rényi differential privacy.
 
@@ -912,6 +1493,42 @@ def rdp(order: Real, epsilon: Real) -> TradeOff:
     >>> region = rdp(2, 0.5)
     >>> print(f"{region.beta(0.1):.6g}")
     0.65837
+    """
+
+def rounded_gaussian(sigma: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Rounded Gaussian mechanism.
+
+    An integer answer plus normal noise, rounded to the nearest integer before it is published.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 10000]
+        Standard deviation of the noise (σ).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)=\Phi\!\left(\tfrac{n+1/2}{\sigma}\right)-\Phi\!\left(\tfrac{n-1/2}{\sigma}\right)
+
+    Assumptions: The query is an integer and moves by at most the sensitivity; the rounding hides the
+    fraction.
+
+    References
+    ----------
+    Rounding is post-processing: never more informative than gaussian(σ).
+
+    Examples
+    --------
+    >>> from dpcore import rounded_gaussian
+    >>> region = rounded_gaussian(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.382925
     """
 
 def rr(epsilon: Real, size: Whole = 2) -> TradeOff:
@@ -949,6 +1566,80 @@ def rr(epsilon: Real, size: Whole = 2) -> TradeOff:
     0.625
     """
 
+def shuffle(region: TradeOff, n: Whole) -> TradeOff:
+    r"""Shuffled local answers.
+
+    One answer among those of n people, all through the same channel, in random order.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    n : an integer in [1, 100000000]
+        Number of people.
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for substitution neighbours.
+
+    Notes
+    -----
+    .. math:: \delta(\varepsilon)\le E_C\,\delta\big(\mathrm{Bin}(C,\tfrac12)+B\big),\quad C\sim\mathrm{Bin}\big(n-1,\tfrac{2}{e^{\varepsilon_0}+1}\big)
+
+    Assumptions: The region holds for each answer alone, with a largest loss ε0; the shuffler is honest,
+    and all n people answer.
+
+    References
+    ----------
+    Cheu, Smith, Ullman, Zeber, Zhilyaev 2019; Balle, Bell, Gascon, Nissim 2019; Feldman, McMillan,
+    Talwar 2021 and 2023.
+
+    Examples
+    --------
+    >>> from dpcore import dp, shuffle
+    >>> region = shuffle(dp(1), 1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.462117
+    """
+
+def shuffled_batches(sigma: Real, steps: Whole) -> TradeOff:
+    r"""Shuffled batches.
+
+    One epoch of T batches of a shuffled dataset; each sum gets normal noise σ. The lower side is proved
+    by an attack.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    steps : an integer in [1, 1000000000]
+        Batches of an epoch (T).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \max_{t<T}x_t\ \text{with one of}\ T\ \text{answers moved by}\ 2/\sigma\ \text{is attained},\quad G_{\sqrt5/\sigma}\ \text{is safe}
+
+    Assumptions: Batches of equal size but for the last; each record moves a sum by at most 1; shuffled
+    anew for every epoch.
+
+    References
+    ----------
+    Chua et al. 2024 (shuffling is not Poisson sampling); pair and proof in the guide.
+
+    Examples
+    --------
+    >>> from dpcore import shuffled_batches
+    >>> region = shuffled_batches(2, 1)
+    >>> print(f"{region.delta(1):.4g}")
+    0.00683
+    """
+
 def simplified(region: TradeOff, slack: Real) -> TradeOff:
     r"""Simplified optimal composition.
 
@@ -983,6 +1674,41 @@ def simplified(region: TradeOff, slack: Real) -> TradeOff:
     >>> region = simplified(dp(0.05) ** 20, 1e-6)
     >>> print(f"{region.delta(1):.6g}")
     1e-06
+    """
+
+def skellam(mu: Real, sensitivity: Whole = 1) -> TradeOff:
+    r"""Skellam mechanism.
+
+    An integer answer plus the difference of two Poisson numbers; sums of such noises are such noises.
+
+    Parameters
+    ----------
+    mu : a number in [1e-50, 100000000]
+        Variance of the noise, the mean of both Poisson numbers together (μ).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: N=A-B,\ A,B\sim\mathrm{Poisson}(\mu/2),\quad P(N=n)=e^{-\mu}I_{|n|}(\mu)
+
+    Assumptions: The query is an integer and moves by at most the sensitivity.
+
+    References
+    ----------
+    Skellam 1946; as a mechanism: Agarwal, Kairouz, Liu 2021.
+
+    Examples
+    --------
+    >>> from dpcore import skellam
+    >>> region = skellam(1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.46576
     """
 
 def staircase(epsilon: Real, gamma: Real) -> TradeOff:
@@ -1088,6 +1814,230 @@ def symmetric(region: TradeOff) -> TradeOff:
     0.06
     """
 
+def thresholded_laplace(epsilon: Real, threshold: Real) -> TradeOff:
+    r"""Noisy counts above a threshold.
+
+    Counts of groups with Laplace noise of scale 1/ε, published only from a threshold on; empty groups
+    never are.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000]
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    threshold : a number in [1, 1000000]
+        Noisy counts below it are not published (τ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \delta(\varepsilon')=\max\{\delta_{L_\varepsilon}(\varepsilon'),\ \tfrac12e^{-\varepsilon(\tau-1)}\}
+
+    Assumptions: Every person is in at most one group; otherwise compose as many as a person can be in.
+
+    References
+    ----------
+    Korolova, Kenthapadi, Mishra, Ntoulas 2009.
+
+    Examples
+    --------
+    >>> from dpcore import thresholded_laplace
+    >>> region = thresholded_laplace(1, 20)
+    >>> print(f"{region.delta(1):.6g}")
+    2.8014e-09
+    """
+
+def top_k(epsilon: Real, k: Whole = 5) -> TradeOff:
+    r"""Top k, worst case.
+
+    The k best candidates, in order, by scores with Gumbel noise drawn once; ε is for each of them.
+
+    Parameters
+    ----------
+    epsilon : 0 or a number in [1e-300, 1000000] or inf
+        Bound on the privacy loss; 0 is perfect privacy (ε, nats).
+    k : an integer in [1, 1000000], default 5
+        How many candidates are published.
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: \text{the }k\text{ largest }q_c+N_c,\quad N_c\ \text{Gumbel of scale}\ 2\Delta/\varepsilon
+
+    Assumptions: Every score moves by at most Δ; no noisy score is published.
+
+    References
+    ----------
+    Durfee, Rogers 2019: one draw of noise equals k choices without replacement; adaptive: Dong, Durfee,
+    Rogers 2020.
+
+    Examples
+    --------
+    >>> from dpcore import top_k
+    >>> region = top_k(1, 1)
+    >>> print(f"{region.delta(0):.6g}")
+    0.244919
+    """
+
+def tradeoff(formula: str, close: Literal["no", "convex"] = "no") -> TradeOff:
+    r"""A formula of one's own.
+
+    Every test with false positives a has at least the false negatives that the formula gives.
+
+    Parameters
+    ----------
+    formula : a text
+        False negatives as a formula of the false positives a.
+    close : one of no, convex, default no
+        Convex: take the convex envelope of the formula.
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for any neighbours.
+
+    Notes
+    -----
+    .. math:: f(\alpha)=\text{the formula, with } a \text{ for } \alpha
+
+    Assumptions: The formula is convex, does not increase, and lies between 0 and 1 - a: checked at more
+    than 2000 points. With "convex" it is replaced by its convex envelope, which is a weaker statement.
+
+    References
+    ----------
+    Dong, Roth, Su 2022, Proposition 1.
+
+    Examples
+    --------
+    >>> from dpcore import tradeoff
+    >>> region = tradeoff("0.8-0.8*a")
+    >>> print(f"{region.delta(0):.6g}")
+    0.2
+    """
+
+def tree_aggregation(sigma: Real, steps: Whole) -> TradeOff:
+    r"""Tree aggregation.
+
+    Running sums of T steps are released by the nodes of a binary tree, each with normal noise σ; a
+    record is in one step.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    steps : an integer in [1, 1000000000000000]
+        Steps, the leaves of the tree (T).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: G_{\sqrt{h}/\sigma},\quad h=\lfloor\log_2 T\rfloor+1
+
+    Assumptions: A record takes part in one step and moves its sum by at most 1; only complete subtrees
+    are released.
+
+    References
+    ----------
+    Dwork, Naor, Pitassi, Rothblum 2010; Chan, Shi, Song 2011; Kairouz et al. 2021.
+
+    Examples
+    --------
+    >>> from dpcore import tree_aggregation
+    >>> region = tree_aggregation(2, 1)
+    >>> print(f"{region.delta(1):.4g}")
+    0.00683
+    """
+
+def truncated_discrete_gaussian(sigma: Real, bound: Whole, sensitivity: Whole = 1) -> TradeOff:
+    r"""Truncated discrete Gaussian mechanism.
+
+    An integer answer plus discrete Gaussian noise that never exceeds the bound, as accountants model
+    it.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50]
+        Width of the noise before it is cut (σ).
+    bound : an integer in [1, 400000]
+        Noise lies in [-B, B] (B).
+    sensitivity : an integer in [1, 1000000], default 1
+        How far the integer answer moves (Δ).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for any neighbours.
+
+    Notes
+    -----
+    .. math:: P(N=n)\propto e^{-n^2/(2\sigma^2)},\quad |n|\le B
+
+    Assumptions: The query is an integer and moves by at most the sensitivity. An answer beyond the
+    bound reveals the move: δ never reaches 0.
+
+    References
+    ----------
+    Canonne, Kamath, Steinke 2020, cut.
+
+    Examples
+    --------
+    >>> from dpcore import truncated_discrete_gaussian
+    >>> region = truncated_discrete_gaussian(2, 10)
+    >>> print(f"{region.delta(0):.6g}")
+    0.199471
+    """
+
+def truncated_poisson(sigma: Real, q: Real, batch: Whole, examples: Whole) -> TradeOff:
+    r"""Gaussian noise on samples cut to a largest batch.
+
+    Each record is used with probability q; of more than B records a random B are kept; the sum gets
+    normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    q : 0 or a number in [1e-300, 1]
+        Probability that a record is sampled (p).
+    batch : an integer in [1, 1000000000]
+        Most records of a batch (B).
+    examples : an integer in [1, 1000000000]
+        Records of the dataset (N).
+
+    Returns
+    -------
+    TradeOff
+        The region, an upper bound that contains the true one, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: \delta = (1-\tau)\,\delta_{G_{1/\sigma}^{q}} + \tau\,\delta_{G_{2/\sigma}^{p}},\quad \tau=P(\mathrm{Bin}(N-1,q)\ge B),\ p=\tfrac{B}{N\tau}P(\mathrm{Bin}(N,q)>B)
+
+    Assumptions: Each record moves the sum by at most 1; the larger of the two datasets has N records.
+
+    References
+    ----------
+    Ganesh et al. 2025 (arXiv 2508.15089); dominating pair proved in the guide.
+
+    Examples
+    --------
+    >>> from dpcore import truncated_poisson
+    >>> region = truncated_poisson(1, 0.1, 100, 100)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
+    """
+
 def tv(eta: Real) -> TradeOff:
     r"""Total variation.
 
@@ -1187,6 +2137,44 @@ def union(*parts: TradeOff) -> TradeOff:
     >>> region = union(dp(1), tv(0.5))
     >>> print(f"{region.delta(0):.6g}")
     0.5
+    """
+
+def user_gaussian(sigma: Real, q: Real, records: Whole) -> TradeOff:
+    r"""Gaussian noise on samples, several records per person.
+
+    Each record is used with probability q, a person has up to m of them; the sum gets normal noise σ.
+
+    Parameters
+    ----------
+    sigma : a number in [1e-50, 1e50] or inf
+        Standard deviation of the noise (σ).
+    q : 0 or a number in [1e-300, 1]
+        Probability that a record is used (p).
+    records : an integer in [1, 1000]
+        Most records of one person (m).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact, for add/remove neighbours.
+
+    Notes
+    -----
+    .. math:: N(0,\sigma^2)\ \text{against}\ \sum_{j=0}^{m}\tbinom mj q^j(1-q)^{m-j}N(j,\sigma^2)
+
+    Assumptions: Each record moves the sum by at most 1; all records of the person are in under one
+    hypothesis and out under the other.
+
+    References
+    ----------
+    Kahane 1985 (convexity inequality); Choquette-Choo, Ganesh, Steinke, Thakurta 2024.
+
+    Examples
+    --------
+    >>> from dpcore import user_gaussian
+    >>> region = user_gaussian(1, 0.1, 1)
+    >>> print(f"{region.delta(0.05):.5g}")
+    0.026144
     """
 
 def zcdp(rho: Real, xi: Real = 0.0) -> TradeOff:

@@ -56,4 +56,5 @@ try:
             panels.show_statements(view)
 except DpcoreError as error:
     figure.trouble(error, "tabulating")
+panels.show_one_run(view)
 page.guide("audit")

@@ -37,6 +37,9 @@ def draw(held: Mapping[str, str]) -> None:
 
 if query is None:
     left.info("Correct the field beside to see the training run.", icon=":material/edit:")
+elif query.sampler == model.SHUFFLED:
+    with left:
+        panels.show_shuffled(query)
 elif figure.ready(lambda: (model.numbers(query), ()), "Composing the steps", left):
     with left:
         live.follow("training", model.SLIDERS, draw)
@@ -50,6 +53,7 @@ elif figure.ready(lambda: (model.numbers(query), ()), "Composing the steps", lef
         panels.show_target(query)
         with note:
             preset_note("Private_training", model.DEFAULTS)
+        panels.show_tuning(query)
         panels.show_statement(query)
         st.header("Found at low false-positive rates")
         if view != model.ATTACKS:

@@ -60,7 +60,8 @@ def draw(held: Mapping[str, str]) -> None:
             picture = figure.figure_of(spec(every), height=privacy_regions.height(every, view))
             with st.container(key=panels.FRAME):
                 figure.draw(picture, "privacy_regions")
-            figure.words(picture)
+            with page.under_controls("answer"):
+                figure.words(picture)
     except DpcoreError as error:
         figure.trouble(error, "drawing")
 
@@ -78,10 +79,11 @@ with left:
     if not any(line.drawn for line in lines):
         st.info("Nothing is drawn yet: add a region, or open an example.", icon=":material/add_chart:")
     live.follow("regions", st.session_state[panels.SLIDERS], draw, handles)
-    figure.offer(spec(lines), key="privacy_regions", command=lambda _: privacy_regions.command(lines, view))
-    if pair is not None:
-        panels.comparison(*(lines[at] for at in pair))
-    panels.preset_note("Privacy_regions", DEFAULTS)
+    with page.under_controls("row"):
+        figure.offer(spec(lines), key="privacy_regions", command=lambda _: privacy_regions.command(lines, view))
+        if pair is not None:
+            panels.comparison(*(lines[at] for at in pair))
+        panels.preset_note("Privacy_regions", DEFAULTS)
 if index is not None:
     with about:
         panels.details(lines[index])

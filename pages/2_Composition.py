@@ -64,6 +64,7 @@ with below:
 
 st.header("What each theorem promises")
 composition.show_summary(query)
+composition.say_mu(query)
 
 st.header("As k grows")
 figure.show(

@@ -28,8 +28,10 @@ def draw(held: Mapping[str, str]) -> None:
     """Draw the noise and the region with the test, with the value of a slider that is held."""
     moved = panels.moved(view, held)
     panels.show_noise(moved)
-    st.header("Its region and the statements about it")
-    panels.show_region(moved)
+    with page.under_controls("region"):
+        panels.say_noise(moved)
+        st.header("Its region and the statements about it")
+        panels.show_region(moved)
 
 
 with left:

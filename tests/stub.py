@@ -28,6 +28,9 @@ _IMPORTED: Final = {
 }
 
 
+WIDEST = 120  # characters of a line, as for the formatter
+
+
 def text() -> str:
     """Return the whole stub."""
     functions = [_functions(entry) for entry in sorted(entries(), key=lambda entry: entry.name)]
@@ -59,11 +62,18 @@ def _functions(entry: Entry) -> str:
     forms = signatures(entry)
     overload = "@overload\n" if len(forms) > 1 else ""
     doc = indent(f'r"""{documentation(entry)}"""', "    ", lambda line: line.strip() != "")
-    return "\n".join(f"{overload}def {entry.name}({_arguments(form)}) -> TradeOff:\n{doc}\n" for form in forms).rstrip()
+    return "\n".join(f"{overload}{_head(entry.name, _arguments(form))}\n{doc}\n" for form in forms).rstrip()
+
+
+def _head(name: str, arguments: str) -> str:
+    """Return the first line of a definition, or three as the formatter writes a long one."""
+    line = f"def {name}({arguments}) -> TradeOff:"
+    return line if len(line) <= WIDEST else f"def {name}(\n    {arguments}\n) -> TradeOff:"
 
 
 def _arguments(form: Signature) -> str:
-    return str(form.replace(return_annotation=form.empty))[1:-1].replace("'", "")
+    text = str(form.replace(return_annotation=form.empty))[1:-1]
+    return re.sub(r"= '([^']*)'", r'= "\1"', re.sub(r": '([^']*)'", r": \1", text))
 
 
 def main() -> None:

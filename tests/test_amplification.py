@@ -16,8 +16,9 @@ from dpcore import RelationError, parse
 from dpcore.core.effort import effort
 from dpcore.curves.composed import Certified
 from dpcore.curves.gaussian import GaussianCurve
-from dpcore.curves.subsampled import Subsampled
+from dpcore.curves.subsampled import SampledGaussian
 from dpcore.engine import mixture_mgf
+from dpcore.engine.normal_jumps import Jumps
 
 LAWS = settings(max_examples=40, deadline=None)
 GRID = np.linspace(-4, 6, 81)
@@ -301,7 +302,7 @@ def transform(c: float, y: np.ndarray, mu: float, q: float) -> tuple[np.ndarray,
 @pytest.mark.long
 def test_decay_is_never_below_the_truth(mu: float, q: float, c: float, log_y: float, seed: int) -> None:
     y = 10.0**log_y
-    bound = mixture_mgf.log_decay(c, y, mu, q)
+    bound = mixture_mgf.log_decay(c, y, Jumps.single(mu, q))
     assert bound <= 0
     further = y * np.concatenate(([1.0], 1 + np.random.default_rng(seed).exponential(1.0, 8), [1.01, 1.1]))
     value, _ = transform(c, further, mu, q)
@@ -310,15 +311,15 @@ def test_decay_is_never_below_the_truth(mu: float, q: float, c: float, log_y: fl
 
 def test_decay_says_something() -> None:
     """A bound of 0 would be true and useless: at moderate y it must be a real decay."""
-    assert mixture_mgf.log_decay(8.0, 40.0, 1.0, 0.01) < -0.05
-    assert mixture_mgf.log_decay(3.0, 10.0, 1.0, 0.5) < -0.5
+    assert mixture_mgf.log_decay(8.0, 40.0, Jumps.single(1.0, 0.01)) < -0.05
+    assert mixture_mgf.log_decay(3.0, 10.0, Jumps.single(1.0, 0.5)) < -0.5
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.3, 3), st.floats(1e-3, 0.95), st.floats(-5, 20), st.floats(0, 1))
 def test_log_mgf_agrees_with_a_finer_rule(mu: float, q: float, c: float, share: float) -> None:
     y = np.linspace(0, share * 50.0, 5)
-    got = mixture_mgf.log_mgf(c + 1j * y, mu, q)
+    got = mixture_mgf.log_mgf(c + 1j * y, Jumps.single(mu, q))
     value, log_total = transform(c, y, mu, q)
     if np.isnan(got).any():
         assert (abs(c) + 1) * mu * mu > 110
@@ -330,7 +331,7 @@ def test_log_mgf_agrees_with_a_finer_rule(mu: float, q: float, c: float, share: 
 def test_log_mgf_in_high_precision() -> None:
     mu, q = 1.0, 0.01
     points = np.array([0.5 + 0j, 3 + 2j, 8 + 5j, -2.5 + 1j])
-    got = mixture_mgf.log_mgf(points, mu, q)
+    got = mixture_mgf.log_mgf(points, Jumps.single(mu, q))
     with mp.workdps(25):
         for s, value in zip(points, got, strict=True):
             power = mp.mpc(s) + 1
@@ -346,7 +347,10 @@ def test_log_mgf_in_high_precision() -> None:
 )
 def test_log_mgf_far_up_in_high_precision(mu: float, q: float, s: complex) -> None:
     """On the real axis the integrand turns hundreds of times; the promise is a share of M(Re s)."""
-    got, at_c = mixture_mgf.log_mgf(np.array([s]), mu, q)[0], mixture_mgf.log_mgf(np.array([s.real + 0j]), mu, q)[0]
+    got, at_c = (
+        mixture_mgf.log_mgf(np.array([s]), Jumps.single(mu, q))[0],
+        mixture_mgf.log_mgf(np.array([s.real + 0j]), Jumps.single(mu, q))[0],
+    )
     with mp.workdps(30):
         # a path of its own: half as high as the engine's, in steps of 1/20 of its height
         height = mp.mpf(min(1.0, 0.75 / mu)) / (2 if s.real > -1 else 8)
@@ -370,7 +374,7 @@ def test_log_mgf_far_up_in_high_precision(mu: float, q: float, s: complex) -> No
 )
 def test_without_far_jumps_the_bracket_still_holds_the_truth(sigma: float, q: float, k: int, epsilon: float) -> None:
     """Three certified routes to one number must overlap: the plain contour, the trimmed one, the lattice."""
-    forward = Certified([(Subsampled(GaussianCurve(1 / sigma), q), k)])
+    forward = Certified([(SampledGaussian(GaussianCurve(1 / sigma), q), k)])
     at = np.array([epsilon])
     trimmed = forward._trimmed_engine(1e-18, 1e-6)
     routes = [
@@ -384,7 +388,7 @@ def test_without_far_jumps_the_bracket_still_holds_the_truth(sigma: float, q: fl
 
 
 def test_the_exchanged_pair_has_the_mirrored_transform() -> None:
-    curve = Subsampled(GaussianCurve(1.0), 0.2)
+    curve = SampledGaussian(GaussianCurve(1.0), 0.2)
     s = np.array([0.7 + 1.3j, 2.0 + 0j])
     np.testing.assert_allclose(curve.inverse().log_mgf(s), curve.log_mgf(-1 - s), rtol=1e-14)
     assert curve.inverse().inverse().delta_bounds(np.array([0.3]))[0] == curve.delta_bounds(np.array([0.3]))[0]

@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.calibration import COLUMNS, calibrate, epsilon_for_error, largest_k, noise_for
+from dpcore.calibration.answers import MOST_DRAWN, NOISE, WANTED, Question, answers, regions
 from dpcore.calibration.quick import DeltaEstimate, applies
+from dpcore.calibration.requirements import EpsilonDelta
 from dpcore.calibration.search import Axis, Search
 from dpcore.cli import main
 from dpcore.core.effort import effort
@@ -474,3 +476,15 @@ def test_round_numbers_are_found() -> None:
     assert value("laplace(?)^3", epsilon=3, delta=0) == 1.0
     assert value("tv(?)", advantage=0.25) == 0.25
     assert np.isclose(value("dp(?)", epsilon=2, delta=0), 2.0, rtol=0, atol=0)
+
+
+def test_a_picture_shows_the_answers_with_the_smallest_errors() -> None:
+    question = Question(NOISE, EpsilonDelta(1.0, 1e-5))
+    every = answers(question)
+    drawn = regions(question, every)
+    assert next(iter(drawn)) == WANTED
+    errors = {one.candidate.short: one.error for one in every if not one.trouble and one.error is not None}
+    kept = [errors[name] for name in drawn if name in errors]
+    left_out = [error for name, error in errors.items() if name not in drawn]
+    assert len(drawn) == 1 + min(MOST_DRAWN, sum(not one.trouble for one in every))
+    assert max(kept) <= min(left_out, default=math.inf)

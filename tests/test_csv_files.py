@@ -41,7 +41,7 @@ def test_a_formula_is_a_text_in_every_file(text: str) -> None:
         frame_text(frame),
         csv_of(frame).decode(),
         out.getvalue(),
-        RenderedFigure(facts, {}, "<svg>").files[".csv"].decode(),
+        RenderedFigure(facts, {}, "<svg>", frame_text(pd.DataFrame(plain_columns(frame)))).files[".csv"].decode(),
     ]
     assert len(set(texts)) == 1
     rows = list(csv.reader(io.StringIO(texts[0], newline="")))

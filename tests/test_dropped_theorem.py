@@ -90,6 +90,7 @@ THEOREM = Theorem(
 
 ASK = """
 import contextlib, io, json, math, sys
+from types import SimpleNamespace
 from dpcore import parse
 from dpcore.training import reports
 from dpcore.app.composition import DEFAULTS
@@ -127,8 +128,11 @@ only = only[only["theorem"] == name]
 out["reason"] = reason(only)
 
 class Notes:
-    def heading(self, title):
+    site = SimpleNamespace(config=SimpleNamespace(code=""))  # of a site that names no address of its code
+    def heading(self, title, name=""):
         return title
+    def place(self, kind, name):
+        return ""
     def html(self, file, **values):
         return " ".join([file, values["theorem"].name, values["python"]])
 

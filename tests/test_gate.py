@@ -337,3 +337,12 @@ def test_lines_with_different_numbers_of_nodes_have_no_common_series() -> None:
     with effort(tolerance=1e-3):
         lower, upper = parse(text).epsilon_bounds([5e-324])
     assert 0.0 <= lower[0] <= upper[0] < np.inf
+
+
+def test_a_delta_below_all_doubles_is_not_zero() -> None:
+    """0 says that no failure is possible; the Gaussian loss has no bound."""
+    (low,), (high,) = parse("gaussian(35.3)").delta_bounds([7.546])
+    assert low == 0.0
+    assert high == 5e-324
+    assert parse("dp(1)").delta(1.0) == 0.0
+    assert parse("gaussian(35.3)").delta(float("inf")) == 0.0

@@ -66,6 +66,15 @@ def test_every_text_has_a_place_and_a_title() -> None:
     assert len(set(ORDER["title"].values())) == len(listed)
 
 
+def test_every_text_has_a_written_summary() -> None:
+    """One or two whole sentences, without links: they stand on other pages too."""
+    assert set(ORDER["summary"]) == set(ORDER["title"])
+    for name, summary in ORDER["summary"].items():
+        assert summary.endswith("."), name
+        assert 20 <= len(summary) <= 170, name
+        assert "](" not in summary, name
+
+
 @pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.stem)
 def test_pictures_are_specs_with_code(file: Path) -> None:
     for spec in figures_in(file.read_text(encoding="utf-8"), file=file.name, folder=FOLDER):

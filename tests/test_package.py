@@ -258,8 +258,11 @@ def closure(roots: list[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     ("extras", "files"),
-    [(["app", "report"], ["requirements.txt"]), (["dev"], ["requirements.txt", "requirements-dev.txt"])],
-    ids=["app and report", "dev"],
+    [
+        (["app", "docs", "report", "verify"], ["requirements.txt"]),
+        (["dev"], ["requirements.txt", "requirements-dev.txt"]),
+    ],
+    ids=["app, docs, report and verify", "dev"],
 )
 def test_everything_installed_is_pinned(extras: list[str], files: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

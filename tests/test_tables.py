@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +150,8 @@ ASKED: dict[str, list[list[str]]] = {
         [str(AGES), "--lower", "0", "--upper", "100", "--statistic", "quantile"],
     ],
     "sweep": [["data/sweeps/training.toml", "--cores", "1"]],
+    "deployment": [["check", "data/deployments/published.yaml"], ["list"]],
+    "certify": [["dp(1)^10", "--epsilon", "2", "-o", str(Path(tempfile.gettempdir()) / "dpcore_proof.json")]],
     "theorems": [["laplace(0.1)^10", "--delta", "1e-6"], ["dp(0.1, 0.01)*gdp(0.2)"]],
     "training": [
         ["--sampler", "poisson", "--examples", "60000", "--batch", "256", "--epochs", "60", "--sigma", "1.1"],

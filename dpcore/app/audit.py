@@ -9,7 +9,19 @@ import numpy as np
 import pandas as pd
 
 from dpcore.app import audit_data, work
-from dpcore.audit import Audit, Counts, Scores, bounds_table, consistent, report, verdict
+from dpcore.audit import (
+    Audit,
+    Counts,
+    OneRun,
+    OneRunAudit,
+    Scores,
+    bounds_table,
+    consistent,
+    one_run_report,
+    one_run_sentence,
+    report,
+    verdict,
+)
 from dpcore.audit.simulate import attack_on
 from dpcore.audit.statements import about, ceiling_sentence, epsilon_if_gaussian
 from dpcore.core.errors import DomainError
@@ -41,6 +53,9 @@ DEFAULTS: dict[str, Any] = {
     "audit_others": "",
     "audit_smallest": False,
     "audit_view": LINEAR,
+    "audit_canaries": "1000",
+    "audit_guesses": "100",
+    "audit_correct": "90",
 }
 _LABELS = {
     "epsilon": "ε at δ = {}",
@@ -169,6 +184,20 @@ def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
             **bounds[["theorem", "neighbours"]].rename(columns=HEADINGS),
         }
     )
+
+
+# ---- one run -------------------------------------------------------------------------------------------------
+
+
+def _one_run(numbers: tuple[int, int, int], confidence: float, delta: float, claim: str) -> tuple[str, pd.DataFrame]:
+    found = OneRunAudit(OneRun(*numbers), confidence)
+    claims = [work.region(claim)[0]] if claim else []
+    return one_run_sentence(found, delta), one_run_report(found, claims, (delta,))
+
+
+def one_run(view: AuditView, numbers: tuple[int, int, int]) -> tuple[str, pd.DataFrame]:
+    """Return what one run with so many canaries, guesses and right guesses proves: a sentence and all numbers."""
+    return result(_one_run, numbers, view.confidence, view.delta, view.claim)
 
 
 def measurement_csv(measured: Measurement) -> bytes:

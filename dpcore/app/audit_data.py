@@ -10,8 +10,10 @@ import streamlit as st
 from dpcore.app import forms, page, uploads, work
 from dpcore.app.figure import plain
 from dpcore.app.inputs import integer_field, round_values, slider_field
+from dpcore.app.uploads import FILE, UPLOAD
 from dpcore.audit.columns import find
 from dpcore.audit.examples import NAME, example
+from dpcore.audit.reading import read_audit
 from dpcore.audit.simulate import attack_on
 from dpcore.core import registry
 from dpcore.core.domains import COUNT
@@ -30,14 +32,14 @@ if TYPE_CHECKING:
     from dpcore.files.sheet import Sheet
     from dpcore.regions.tradeoff import TradeOff
 
-SIMULATED, EXAMPLE, UPLOAD = "simulated attack", "example file", "your CSV"
+SIMULATED, EXAMPLE = "simulated attack", "example file"
 SOURCES = (SIMULATED, EXAMPLE, UPLOAD)
+uploads.hold(read_audit)
 LONGEST = 2000
 MOST_TRIALS = 100_000
 MOST_SEED = 10**9
 TRIALS = round_values(1, 5)
 BY_NAME = "by its usual name"
-FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def _upload() -> AuditSource | None:
 
 def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
     """Let the delimiter and the columns be chosen."""
-    sheet = uploads.sheet_of("audit", file)
+    sheet, _ = uploads.sheet_of("audit", file)
     columns = st.columns(2)
     chosen = []
     for column, what in zip(columns, ("score", "label"), strict=True):

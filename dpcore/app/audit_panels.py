@@ -12,7 +12,8 @@ from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, AuditView, regio
 from dpcore.app.badge import marked
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
-from dpcore.app.inputs import DELTAS, slider_field
+from dpcore.app.inputs import DELTAS, number_field, slider_field
+from dpcore.audit.one_run import CANARIES, CORRECT, GUESSES
 from dpcore.charts import theme
 from dpcore.core.domains import CONFIDENCE, DELTA
 from dpcore.core.errors import DomainError, DpcoreError
@@ -158,3 +159,50 @@ def show_downloads(view: AuditView) -> None:
             st.download_button(
                 label, make, name, "text/csv", on_click="ignore", key=f"audit_{name}", icon=":material/download:"
             )
+
+
+# ---- one run -------------------------------------------------------------------------------------------------
+
+
+def show_one_run(view: AuditView) -> None:
+    """Ask for the guesses of an audit by one training run, and say what they prove."""
+    st.header("One training run")
+    st.markdown(
+        "Training cannot be repeated a thousand times. Instead, put many canaries into the data of one run, each by its own fair coin, and "
+        "guess the coins from the model. Fix the number of guesses before you look. Confidence, δ and claim are those above."
+    )
+    below = st.container()
+    numbers = []
+    for column, (label, key, parameter, help_text) in zip(st.columns(3), _ONE_RUN, strict=True):
+        with column:
+            value = number_field(label, key, DEFAULTS[key], parameter, trouble=below, help_text=help_text)
+            numbers.append(None if value is None else int(value))
+    canaries, guesses, correct = numbers
+    if canaries is None or guesses is None or correct is None:
+        return
+    try:
+        with work.progress("Auditing one run"):
+            words, table = audit.one_run(view, (canaries, guesses, correct))
+    except DpcoreError as error:
+        below.error(plain(str(error)), icon=":material/error:")
+        return
+    st.info(plain(words), icon=":material/gavel:")
+    claims = table[table["measure"] == "p-value"]
+    for sentence in claims["words"]:
+        st.markdown(plain(sentence))
+    st.download_button(
+        "All numbers", lambda: csv_of(table), "one_run.csv", "text/csv", on_click="ignore", key="audit_one_run_csv",
+        icon=":material/download:",
+    )  # fmt: skip
+
+
+_ONE_RUN = (
+    (
+        "Canaries",
+        "audit_canaries",
+        CANARIES,
+        "How many canaries there were, each in the data by a fair coin of its own.",
+    ),
+    ("Guesses", "audit_guesses", GUESSES, "How many of the coins were guessed; a number fixed beforehand."),
+    ("Right guesses", "audit_correct", CORRECT, "How many of the guesses were right."),
+)

@@ -1,7 +1,8 @@
-"""Finished results as bytes, with a true size and one limit for the whole process.
+"""Finished results as bytes, with a true size and one limit for the whole process; and the columns of visitors' tables.
 
 A result is packed (`pack`) before it is stored, so its size in the cache is its true size: no regions with their curves,
-no errors with their stack frames, nothing that one visitor could change for another.
+no errors with their stack frames, nothing that one visitor could change for another. Only what is read of a visitor's own
+table, which no other visitor sees, stays as it is: a million rows would take longer to unpack than to use.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import pickle
 import threading
 import weakref
 from collections import OrderedDict
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -25,6 +28,11 @@ MOST_BYTES: Final = 64_000_000
 LARGEST: Final = 8_000_000
 """Maximum bytes of one result; a larger one is computed again each time."""
 
+MOST_READ: Final = 256_000_000
+"""Bytes that the columns of all visitors' tables may take together."""
+
+_TEXT: Final = 80  # bytes of a short text, with its place in a list
+
 
 class Cache:
     """The latest results by key; the oldest are dropped first.
@@ -35,7 +43,9 @@ class Cache:
         Bytes that this cache may hold.
     """
 
-    _all: ClassVar[weakref.WeakSet[Cache]] = weakref.WeakSet()
+    bound: ClassVar[int] = MOST_BYTES  # of all caches of this class together
+    largest: ClassVar[int] = LARGEST
+    _all: ClassVar[weakref.WeakSet[Any]] = weakref.WeakSet()
     _lock: ClassVar = threading.Lock()  # shared by all caches, because they share one limit
 
     _numbers: ClassVar = itertools.count()
@@ -43,13 +53,13 @@ class Cache:
     def __init__(self, most: int = MOST_BYTES) -> None:
         self.most = most
         self.number = next(Cache._numbers)
-        self.entries: OrderedDict[Hashable, bytes] = OrderedDict()
-        self.weight = 0
-        self.hits = 0
+        self.entries: OrderedDict[Hashable, Any] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
+        self.weight = self.hits = 0
         with Cache._lock:
-            Cache._all.add(self)
+            self._all.add(self)
 
-    def get(self, key: Hashable) -> bytes | None:
+    def get(self, key: Hashable) -> Any:
         """Return the packed result of a key, or None."""
         with Cache._lock:
             packed = self.entries.get(key)
@@ -58,20 +68,26 @@ class Cache:
                 self.hits += 1
             return packed
 
-    def put(self, key: Hashable, packed: bytes) -> None:
+    def put(self, key: Hashable, packed: Any) -> None:
         """Store a packed result, dropping the oldest ones to make room."""
-        if len(packed) > min(LARGEST, self.most):
+        size = self.size(packed)
+        if size > min(self.largest, self.most):
             return
         with Cache._lock:
             self._let_go(key)
-            self.entries[key] = packed
-            self.weight += len(packed)
+            self.entries[key], self._sizes[key] = packed, size
+            self.weight += size
             while self.weight > self.most:
                 self._let_go(next(iter(self.entries)))
-            Cache._fit(MOST_BYTES)
+            self._fit(self.bound)
+
+    def size(self, packed: Any) -> int:
+        """Return the bytes of an entry."""
+        return len(packed)
 
     def _let_go(self, key: Hashable) -> None:
-        self.weight -= len(self.entries.pop(key, b""))
+        self.entries.pop(key, None)
+        self.weight -= self._sizes.pop(key, 0)
 
     @classmethod
     def _fit(cls, most: int) -> None:
@@ -83,7 +99,7 @@ class Cache:
     @classmethod
     def shrink(cls, most: int) -> None:
         """Keep at most `most` bytes of the latest results in all caches together."""
-        with cls._lock:
+        with Cache._lock:
             cls._fit(most)
 
     @classmethod
@@ -93,7 +109,7 @@ class Cache:
     @classmethod
     def numbered(cls, number: int) -> Cache | None:
         """Return the cache with a number, if it still exists; a worker uses the same numbers."""
-        with cls._lock:
+        with Cache._lock:
             return next((cache for cache in cls._all if cache.number == number), None)
 
     @classmethod
@@ -104,8 +120,35 @@ class Cache:
     @classmethod
     def total(cls) -> int:
         """Return the number of bytes in all caches of the process."""
-        with cls._lock:
+        with Cache._lock:
             return cls._total()
+
+
+class TableCache(Cache):
+    """What was read of a visitor's table, as it is."""
+
+    bound, largest = MOST_READ, MOST_READ // 2
+    _all: ClassVar[weakref.WeakSet[Any]] = weakref.WeakSet()
+
+    def __init__(self) -> None:
+        super().__init__(self.largest)
+
+    def size(self, packed: Any) -> int:
+        """Return about how many bytes the arrays, texts and files in an object take, each counted once."""
+        return _size(packed, set())
+
+
+def _size(value: Any, seen: set[int]) -> int:
+    if id(value) in seen:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, (np.ndarray, bytes)):
+        return value.nbytes if isinstance(value, np.ndarray) else len(value)
+    if isinstance(value, dict):
+        return sum(_size(one, seen) for one in value.values())
+    if isinstance(value, (list, tuple)):
+        return _TEXT * len(value) + sum(_size(one, seen) for one in value if not isinstance(one, (str, int, float)))
+    return _size(vars(value), seen) if hasattr(value, "__dict__") and not isinstance(value, type) else _TEXT
 
 
 if hasattr(os, "register_at_fork"):
@@ -122,8 +165,6 @@ def pack(result: object) -> bytes | None:
 
 def pack_error(error: DpcoreError) -> bytes:
     """Return an error as bytes: its class and message, without stack frames."""
-    # some libraries teach pickle to write tracebacks: an error that is kept has none, nor what it came from
-    error.__traceback__ = error.__context__ = error.__cause__ = None
     return pickle.dumps(error, protocol=pickle.HIGHEST_PROTOCOL)
 
 

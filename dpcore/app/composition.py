@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 
-from dpcore.app import inputs, page, work
+from dpcore.app import certificate, inputs, page, work
 from dpcore.app.badge import marked
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain, sentence
@@ -31,10 +32,13 @@ from dpcore.theorems.composition import (
     ladder,
     theorem_regions,
 )
+from dpcore.theorems.conversion.gaussian import bounded_fit, fit_words
 from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pandas as pd
 
     from dpcore.core.parameter import Parameter
     from dpcore.regions.tradeoff import TradeOff
@@ -317,19 +321,19 @@ def _least_delta(regions: Sequence[TradeOff]) -> float:
     return min((float(region.delta(math.inf)) for region in regions), default=1.0)
 
 
-def summary(query: CompositionQuery) -> pd.DataFrame:
-    """Return one row per theorem: its ε at the query's δ as text, the kind of the number, and a note."""
+def summary(query: CompositionQuery) -> dict[str, list[str]]:
+    """Return the columns of a table with one row per theorem: its ε at the query's δ, the kind of the number, and a note."""
     frame = rows(query)
-    shown = [_epsilon_text(value, kind) for value, kind in zip(frame["epsilon"], frame["kind"], strict=True)]
-    return pd.DataFrame(
-        {
-            "Theorem": frame["title"],
-            f"ε at δ = {outward(query.delta, 6)}": shown,
-            "What it is": frame["kind"].map(WORDS),
-            "Note": frame["note"],
-            "Neighbours": frame["neighbours"],
-        }
+    titles, values, kinds, notes, relations = (
+        frame[name].tolist() for name in ("title", "epsilon", "kind", "note", "neighbours")
     )
+    return {
+        "Theorem": titles,
+        f"ε at δ = {outward(query.delta, 6)}": [_epsilon_text(*pair) for pair in zip(values, kinds, strict=True)],
+        "What it is": [WORDS[kind] for kind in kinds],
+        "Note": notes,
+        "Neighbours": relations,
+    }
 
 
 def _epsilon_text(value: float, kind: str) -> str:
@@ -342,7 +346,7 @@ def _epsilon_text(value: float, kind: str) -> str:
 
 def show_summary(query: CompositionQuery) -> None:
     """Show the comparison and its download button."""
-    st.dataframe(summary(query), hide_index=True, width="stretch", key="summary")
+    st.dataframe(pa.table(summary(query)), hide_index=True, width="stretch", key="summary")
     st.download_button(
         "Comparison as CSV",
         data=lambda: csv_of(rows(query)),
@@ -352,6 +356,18 @@ def show_summary(query: CompositionQuery) -> None:
         key="comparison_csv",
         icon=":material/download:",
     )
+    certificate.offer(f"({query.mechanism})^{query.k}", "composition", delta=query.delta)
+
+
+def _mu_words(mechanism: str, k: int) -> str:
+    region = work.region(mechanism)[0]
+    return fit_words(bounded_fit(region if k == 1 else region**k))
+
+
+def say_mu(query: CompositionQuery) -> None:
+    """Say the mu of all mechanisms together, and its regret."""
+    with suppress(DpcoreError), work.progress("Fitting"):  # the table above says what is too large to be composed
+        st.markdown(plain(result(_mu_words, query.mechanism, query.k)))
 
 
 def command(query: CompositionQuery, table: pd.DataFrame) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +12,9 @@ import streamlit as st
 
 from dpcore import specs
 from dpcore.app import badge, export, work
-from dpcore.app.page import link_box, linked, look
+from dpcore.app.page import link_box, linked, look, under_controls
 from dpcore.charts.export import render
+from dpcore.charts.movable import FACTS, movable
 from dpcore.charts.theme import Look
 from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 10_000
 TABLE, EXPORT, CODE, LINK = "Table", "Export", "Code", "Link"
+_ALTS: Final = "_alts"  # descriptions of the charts on the page, by key
 _ICONS: Final = {TABLE: "table_rows", EXPORT: "download", CODE: "code", LINK: "link"}
 
 
@@ -140,7 +142,7 @@ def show(
     below : DeltaGenerator, optional
         Where the row goes; under the chart by default.
     """
-    if picture_of(spec, key=key, words=words, height=height, store=store):
+    if picture_of(spec, key=key, words=words, height=height, store=store, apart=below is not None):
         with below if below is not None else st.container():
             offer(spec, key=key, link=link, command=command, store=store)
 
@@ -152,11 +154,12 @@ def picture_of(
     words: str = "Drawing",
     height: int = 0,
     store: ResultCache | None = None,
+    apart: bool = False,
 ) -> bool:
-    """Draw a figure with its sentence, or say why there is none; return whether it was drawn."""
+    """Draw a figure with its sentence, or say why there is none; return whether it was drawn. `apart` as in `picture`."""
     try:
         with work.progress(words, store=store):
-            picture(figure_of(spec, height=height, store=store), key)
+            picture(figure_of(spec, height=height, store=store), key, apart=apart)
     except DomainError as error:  # nothing to draw is an answer, not an error
         st.info(plain(str(error)), icon=":material/info:")
         return False
@@ -166,10 +169,14 @@ def picture_of(
     return True
 
 
-def picture(figure: Figure, key: str, **options: Any) -> Any:
-    """Draw the chart with its sentence and notes; return its selection event if `options` has `on_select`."""
+def picture(figure: Figure, key: str, *, apart: bool = False, **options: Any) -> Any:
+    """Draw the chart with its sentence and notes; return its selection event if `options` has `on_select`.
+
+    If the chart has controls beside it (`apart`), they come between the two on a phone: directly under the chart.
+    """
     event = draw(figure, key, **options)
-    words(figure)
+    with under_controls(key) if apart else nullcontext():
+        words(figure)
     return event
 
 
@@ -199,11 +206,30 @@ def answer(figure: Figure) -> str:
 
 def draw(figure: Figure, key: str, **options: Any) -> Any:
     """Draw only the chart; return its selection event if `options` has `on_select`."""
-    spec, tables = figure.outline
+    outline, tables = figure.outline
+    spec, facts = movable(outline, tables)
+    tables = tables if facts is None else {**tables, FACTS: facts}
     data = {**spec.get("datasets", {}), **{name: _arrow(table) for name, table in tables.items()}}
     return st.vega_lite_chart(
-        spec={**zoomable(spec), "datasets": data}, key=key, alt=figure.takeaway, theme=None, width="stretch", **options
+        spec={**zoomable(spec), "datasets": data},
+        key=key,
+        alt=_alt(figure, key),
+        theme=None,
+        width="stretch",
+        **options,
     )
+
+
+def _alt(figure: Figure, key: str) -> str:
+    """Return the description of a chart for screen readers: its sentence, which stays as it is while a slider is held.
+
+    Streamlit's script builds a chart anew if anything but its data changes, the description included, and drops one
+    that is not finished when the next arrives: a large chart would not be seen before the slider is released.
+    """
+    alts: dict[str, str] = st.session_state.setdefault(_ALTS, {})
+    if not work.is_held() or key not in alts:
+        alts[key] = figure.takeaway
+    return alts[key]
 
 
 def _arrow(table: pd.DataFrame) -> pa.Table:

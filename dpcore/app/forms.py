@@ -220,8 +220,8 @@ def _field(
     if parameter.kind == "integer" and isinstance(st.session_state[key], int):
         high = int(min(parameter.high, LARGEST_FIELD))
         st.number_input(label, int(max(parameter.low, -LARGEST_FIELD)), high, step=1, **shared)
-    elif parameter.kind == "text":
-        st.selectbox(label, registry.RELATIONS, **shared)
+    elif isinstance(parameter, registry.Choice):
+        st.selectbox(label, parameter.choices, **shared)
     else:
         st.text_input(label, **shared)
 

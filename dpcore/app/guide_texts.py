@@ -7,11 +7,13 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from dpcore.app import figure, page, work
 from dpcore.specs import Spec, figures_in
+from dpcore.specs.references import Reference, replaced
 from dpcore.specs.sections import with_sections
 
 _SPLIT: Final = re.compile(r"^(```[^\n]*\n.*?^```[ \t]*$|### [^\n]+$)", re.MULTILINE | re.DOTALL)
@@ -63,12 +65,22 @@ def titles() -> dict[str, str]:
     return {name: named[name] for chapter in chapters() for name in chapter.texts}
 
 
+def _in_app(one: Reference) -> str:
+    """Return the Markdown for a reference: a link to a text of the guide or a page, otherwise the words or the name."""
+    if one.kind in ("", "text") and one.name in titles():
+        title = titles()[one.name]
+        return f"[{one.words or title}](Guide?{urlencode({'guide_text': title})})"
+    if one.kind == "page":
+        return f"[{one.words or one.name.replace('_', ' ')}]({one.name})"
+    return one.words or f"`{one.name}`"
+
+
 @lru_cache(maxsize=64)
 def _read(name: str) -> tuple[str, tuple[Spec, ...]]:
     """Return a text and its pictures."""
     folder = page.data_folder() / "guide"
     file = folder / f"{name}.md"
-    text = with_sections(file, file.read_text(encoding="utf-8"))
+    text = replaced(with_sections(file, file.read_text(encoding="utf-8")), _in_app)
     return text, figures_in(text, file=f"{name}.md", folder=folder)
 
 

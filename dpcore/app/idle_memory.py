@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Final
 
-from dpcore.app.cache import Cache
+from dpcore.app.cache import Cache, TableCache
 
 QUIET: Final = 150.0
 """Seconds without a page run before memory is released; Streamlit drops visitors who left after 120."""
@@ -59,6 +59,7 @@ class IdleTimer:
 def give_back() -> None:
     """Keep only the latest results, and return free memory to the system."""
     Cache.shrink(KEPT)
+    TableCache.shrink(KEPT)
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library
     if trim is not None:

@@ -18,6 +18,7 @@ from dpcore.ledger import Budget, Ledger, LedgerReading, More, open_ledger, read
 from dpcore.ledger.writing import all_cells, cells_to_csv
 from dpcore.regions.cost import operations
 from dpcore.specs import Spec
+from dpcore.theorems.conversion.gaussian import bounded_fit, fit_words
 from dpcore.words import grouped, kind_of, outward
 
 if TYPE_CHECKING:
@@ -201,6 +202,15 @@ def total_words(view: LedgerView) -> str:
         f"{grouped(rows)} {'row' if rows == 1 else 'rows'}, {grouped(releases)} releases, {relation}. The total variation of "
         f"all together is at most {outward(result(_total_variation, view.ledger), 4)} ({kind_of(view.ledger.region)})."
     )
+
+
+def mu_words(view: LedgerView) -> str:
+    """Say the mu of all releases together, and its regret."""
+    return result(_mu_words, view.ledger)
+
+
+def _mu_words(rows: Ledger) -> str:
+    return fit_words(bounded_fit(rows.region))
 
 
 def _total_variation(rows: Ledger) -> float:

@@ -366,6 +366,7 @@ def say_rows(view: LedgerView) -> None:
     """Say what is assumed about the rows, how many there are, and which theorem adds them up best."""
     say(view, lambda: ledger.verdict(view), "Asking the theorems", "ledger_theorems")
     say(view, lambda: ledger.total_words(view), "Adding up", "ledger_total")
+    say(view, lambda: ledger.mu_words(view), "Fitting", "ledger_mu")
     for words in (ledger.assumed_words(view), ledger.group_words(view)):
         if words:
             st.markdown(figure.sentence(words))

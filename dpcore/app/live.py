@@ -88,6 +88,7 @@ def _draw(
     last = getattr(former, "held", None)
     seen = last.get("number", 0) if isinstance(last, Mapping) else 0
     held = _value(last, sliders) if work.alone() else {}  # in a full run the sliders have their own values
+    work.hold(held=bool(held))
     try:
         drags = [asdict(handle) for handle in handles(held)] if handles else []
     except DpcoreError:

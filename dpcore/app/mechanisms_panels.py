@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -190,16 +191,23 @@ def sliders() -> list[str]:
 
 
 def show_noise(view: MechanismView) -> None:
-    """Draw the noise with the test, and say how the test compares with the best one."""
+    """Draw the noise with the test."""
     try:
         with work.progress("Drawing"):
             if view.no_noise:
                 st.info(plain(view.no_noise), icon=":material/info:")
             else:
-                figure.picture(figure.figure_of(noise_spec(view), height=NOISE_HEIGHT), "noise")
-            st.markdown(sentence(view.best_words()))
+                figure.draw(figure.figure_of(noise_spec(view), height=NOISE_HEIGHT), "noise")
     except DpcoreError as error:
         figure.trouble(error, "noise")
+
+
+def say_noise(view: MechanismView) -> None:
+    """Say what the noise shows, and how the test compares with the best one; an error stands where the picture would be."""
+    with suppress(DpcoreError), work.progress("Drawing"):
+        if not view.no_noise:
+            figure.words(figure.figure_of(noise_spec(view), height=NOISE_HEIGHT))
+        st.markdown(sentence(view.best_words()))
 
 
 def show_region(view: MechanismView) -> None:

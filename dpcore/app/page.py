@@ -17,6 +17,8 @@ from dpcore.specs.presets import Preset, parameters, presets, query
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from streamlit.delta_generator import DeltaGenerator
+
 __all__ = ["MOST_KEPT", "Preset", "data_folder", "presets"]
 
 MOST_KEPT = 50
@@ -32,9 +34,18 @@ _STYLE: Final = """<style>
 .stMarkdownBadge { border: 1px solid currentColor; }
 [class*="st-key-other_view"] a:not(:hover) { background: none; }
 [class*="st-key-other_view"] p { font-weight: normal; }
+@media (max-width: 640px) {
+[data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-under_controls"]) { gap: 1rem; }
+[data-testid="stColumn"]:has([class*="st-key-under_controls"]),
+[data-testid="stColumn"] [data-testid="stVerticalBlock"]:has([class*="st-key-under_controls"]),
+[data-testid="stColumn"] [data-testid="stLayoutWrapper"]:has([data-testid="stVerticalBlock"] [class*="st-key-under_controls"])
+{ display: contents; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-under_controls"]) { order: 1; }
+}
 </style>"""
 """Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. A badge needs a
-frame inside a box of its own colour. Of two links to one page, the one to another view is not marked."""
+frame inside a box of its own colour. Of two links to one page, the one to another view is not marked. On a phone the
+columns stand one under the other, and `under_controls` comes last."""
 
 
 def setup(title: str, lead: str) -> None:
@@ -49,6 +60,11 @@ def setup(title: str, lead: str) -> None:
     st.title(title)
     st.markdown(lead)
     _say_long_link(title)
+
+
+def under_controls(name: str) -> DeltaGenerator:
+    """Return a container under a chart; where columns stand one under the other, it comes after the chart's controls."""
+    return st.container(key=f"under_controls_{name}")
 
 
 def _say_long_link(title: str) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dpcore.app.your_data_table import OpenTable
     from dpcore.planner import Charge, PlanSolution, PlanTable
 
-UPLOAD = "your CSV"
-FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 LOSS_BUDGET, GAUSSIAN_BUDGET = "ε and δ", "μ"
 PICTURES = ("errors", "budget")
 FIRST_TABLE = "staff"

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dpcore.app import page, uploads, work
 from dpcore.app.figure import plain
-from dpcore.app.plan_a_release import DEFAULTS, FILE, UPLOAD
+from dpcore.app.plan_a_release import DEFAULTS
 from dpcore.app.plan_a_release_lists import column_cells, columns_text
+from dpcore.app.uploads import FILE, UPLOAD
 from dpcore.app.your_data_table import OpenTable
 from dpcore.core.errors import DpcoreError
-from dpcore.files.sheet import DELIMITERS, open_csv
+from dpcore.core.results import result
 from dpcore.planner import PublicColumn, read_table
 from dpcore.planner.release.suggestions import NUMBERS, TEXT, ColumnSuggestion, TableSuggestion, suggest
-from dpcore.planner.release.table import MOST_ROWS, used_columns
+from dpcore.planner.release.table import used_columns
 from dpcore.utility.samples import sample_rows, sample_sheet, sample_tables, samples
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from streamlit.delta_generator import DeltaGenerator
 
-    from dpcore.planner import PlanTable
+    from dpcore.planner import ReleasePlan
 
 _FORMER = "_plan_former_table"  # which table was open when the page was last shown
 _STORE = "_plan_store"
@@ -46,7 +44,7 @@ def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None
             on_change=_other_table,
             help="Invented tables that come with the app, or your own, which stays in your session.",
         )
-        file = uploads.choose(_uploader(), rows=f" and {grouped(MOST_ROWS)} rows", on_change=_opened)
+        file = uploads.choose(_uploader(), on_change=_opened)
         st.session_state[_FORMER] = chosen
         if chosen != UPLOAD:
             if file is not None:  # Reset, Undo or an example has chosen another table
@@ -61,20 +59,17 @@ def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None
                 icon=":material/upload_file:",
             )
             return None, None
-        store, content = uploads.store_of(_uploader(), file, TableStore), file.getvalue()
-        marks = {"": "found by itself", **DELIMITERS}
-        mark = st.selectbox("Fields are separated by", list(marks), key="plan_mark", format_func=marks.__getitem__)
+        store, content = uploads.store_of(_uploader(), file), file.getvalue()
         try:
+            sheet, mark = uploads.sheet_of(_uploader(), file)
             with work.progress("Looking through the file", store=store):
-                work.expect(_work(content))
-                sheet = open_csv(content, delimiter=mark or None)
-                suggestion = store.get(("suggestion", work.name_of(content), mark), lambda: suggest(sheet))
+                suggestion = result(suggest, sheet)
         except DpcoreError as error:
             below.error(plain(str(error)), icon=":material/error:")
             return None, None
         for words in (f"{grouped(suggestion.rows)} rows.", *sheet.notes):
             st.caption(plain(words))
-    fields = {"file": FILE, "delimiter": mark or None}
+    fields = {"file": FILE, "delimiter": mark}
     return OpenTable(sheet, fields, store, {FILE: content}, identity=str(file.file_id)), suggestion
 
 
@@ -84,11 +79,6 @@ def own_store() -> work.ResultCache:
         st.session_state[_STORE] = work.ResultCache(uploads.MOST_OWN)
     own: work.ResultCache = st.session_state[_STORE]
     return own
-
-
-def _work(content: bytes) -> float:
-    """Return about how many operations it takes to read a file: long ones are read where they can be stopped."""
-    return 10.0 * len(content)
 
 
 def _uploader() -> str:
@@ -154,36 +144,11 @@ def public(one: ColumnSuggestion, *, from_data: bool = False) -> PublicColumn:
 # ---- what is read of a table -----------------------------------------------------------------------------------
 
 
-class TableStore(work.ResultCache):
-    """Results about tables, and the columns of the tables themselves, which are too large for a cache of results.
-
-    The columns depend on the answers of a plan but not on its budget: they are read once, and let go with the file.
-
-    Parameters
-    ----------
-    most : int
-        Maximum size of the results in bytes.
-    tables : int, default 1
-        How many readings of a table are held, the latest ones.
-    """
-
-    def __init__(self, most: int, tables: int = 1) -> None:
-        super().__init__(most)
-        self.tables = tables
-        self.held: OrderedDict[Hashable, PlanTable] = OrderedDict()
-
-    def aside(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any] | None:
-        """Hold the columns that a plan uses."""
-        if function is not read_table:
-            return None
-        sheet, plan = args
-        columns = tuple(map(tuple, used_columns(plan)))
-        purpose = (work.name_of(sheet), columns, plan.records, plan.person_column)
-        if purpose not in self.held:
-            self.held[purpose] = function(*args)
-            while len(self.held) > self.tables:
-                self.held.popitem(last=False)
-        return (self.held[purpose],)
+def _columns_used(plan: ReleasePlan) -> object:
+    """Return what of a plan decides the columns that are read, whatever its budget."""
+    return (*map(tuple, used_columns(plan)), plan.records, plan.person_column)
 
 
-SHIPPED = TableStore(uploads.MOST_OWN, tables=4)  # what all visitors share about the tables that come with the app
+uploads.hold(read_table, _columns_used)
+uploads.hold(suggest)
+SHIPPED = uploads.TableStore()  # what all visitors share about the tables that come with the app

@@ -13,11 +13,13 @@ import streamlit as st
 from dpcore.app import figure, ledger, navigation, work
 from dpcore.app.figure import plain
 from dpcore.app.guide_texts import show_pieces
+from dpcore.app.label_control import offer_label
 from dpcore.app.plan_a_release import HEIGHT
 from dpcore.core.errors import DpcoreError
+from dpcore.core.results import result
 from dpcore.ledger import read_ledger, to_csv
 from dpcore.ledger.writing import all_cells, cells_to_csv
-from dpcore.planner import plan_report
+from dpcore.planner import plan_report, solve
 from dpcore.planner.release.planned import amount
 from dpcore.specs import figures_in
 
@@ -115,6 +117,8 @@ def _report(view: PlanView) -> None:
                 key=f"plan_save_{name}",
                 icon=":material/download:",
             )
+        release = result(solve, view.plan).ledger
+        offer_label(release, key="plan_label", delta=view.plan.delta, epsilon=view.plan.epsilon, plan=view.plan)
     st.html(_STYLE)
     with st.container(border=True, key="plan_report"):
         shown = text.replace("```toml", "```text")  # the colours of a language are too pale to read

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpcore.app import page, uploads, work
 from dpcore.app.figure import plain
+from dpcore.app.uploads import FILE, UPLOAD
 from dpcore.core.domains import COUNT, REAL
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import nearest
@@ -17,7 +18,7 @@ from dpcore.files.sheet import DELIMITERS
 from dpcore.language.numbers import number, read_value
 from dpcore.specs import Spec, intermediate
 from dpcore.utility.dataset import OTHER
-from dpcore.utility.reading import MOST_ROWS, OTHERS, OUTSIDE, UNDECLARED, declared
+from dpcore.utility.reading import OTHERS, OUTSIDE, UNDECLARED, declared
 from dpcore.utility.samples import part, sample, samples
 from dpcore.words import grouped
 
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
     from dpcore.files.sheet import Sheet
     from dpcore.utility import Dataset, UtilityPair
 
-MADE_UP, UPLOAD = "made-up", "your CSV"
+MADE_UP = "made-up"
 MOST_MADE_UP = 10**6
 FIRST = "ages: age in years"
-FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 SIZE = "utility_n_slide"
 _STEPS = 61  # of a slider
 BOUND = REAL.but(low=-1e12, high=1e12)
@@ -194,7 +194,7 @@ def _limits(whole: Dataset) -> tuple[float | None, float | None]:
 
 def _upload(pair: UtilityPair) -> DataSource | None:
     """Show the uploader and what the file needs; say what was read and what was lost."""
-    file = uploads.choose("utility", rows=f" and {grouped(MOST_ROWS)} rows")
+    file = uploads.choose("utility")
     if file is None:
         st.info(
             "Choose a file. It stays in the memory of your session; the link carries parameters only.",
@@ -202,7 +202,7 @@ def _upload(pair: UtilityPair) -> DataSource | None:
         )
         return None
     with st.expander("How the file is read", icon=":material/table_view:"):
-        sheet = uploads.sheet_of("utility", file)
+        sheet, _ = uploads.sheet_of("utility", file)
         for words in sheet.notes:
             st.caption(plain(words))
     numeric = sheet.numeric

@@ -10,10 +10,11 @@ import streamlit as st
 from dpcore.app import figure, navigation, page, work
 from dpcore.app.figure import plain, sentence, trouble
 from dpcore.app.inputs import choice
-from dpcore.app.plan_a_release import DEFAULTS, UPLOAD
+from dpcore.app.plan_a_release import DEFAULTS
 from dpcore.app.plan_a_release_lists import answers_text, category_list, columns_text, condition_of
 from dpcore.app.privacy_and_utility import HEIGHT, KIND, UtilityView, known_facts, movable, numbers_of, read
 from dpcore.app.settings import values_of
+from dpcore.app.uploads import UPLOAD
 from dpcore.charts.theme import PLAIN
 from dpcore.core.domains import LOSS
 from dpcore.core.errors import DpcoreError
@@ -51,15 +52,16 @@ def show_pictures(view: UtilityView) -> None:
             st.markdown(sentence(view.pair.sentence(view.data)))
     except DpcoreError as error:
         trouble(error, "utility_words")
-    _picture(view.utility_spec(), "utility_figure", "Simulating", store)
-    st.header("Privacy region")
-    _picture(view.region_spec(), "utility_region", "Drawing", store)
+    _picture(view.utility_spec(), "utility_figure", "Simulating", store, apart=True)
+    with page.under_controls("region"):
+        st.header("Privacy region")
+        _picture(view.region_spec(), "utility_region", "Drawing", store)
 
 
-def _picture(spec: Spec, key: str, words: str, store: work.ResultCache) -> None:
+def _picture(spec: Spec, key: str, words: str, store: work.ResultCache, *, apart: bool = False) -> None:
     try:
         with work.progress(words, store=store):
-            figure.picture(figure.figure_of(spec, height=HEIGHT, store=store), key)
+            figure.picture(figure.figure_of(spec, height=HEIGHT, store=store), key, apart=apart)
     except DpcoreError as error:
         trouble(error, key)
 

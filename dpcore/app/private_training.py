@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpcore.app import inputs
 from dpcore.core.domains import COUNT, SHARE, SIGMA
+from dpcore.core.errors import BudgetError
 from dpcore.core.kinds import FACTS, readable
 from dpcore.core.numerals import nearest
 from dpcore.core.results import result
@@ -20,13 +21,18 @@ from dpcore.training import (
     library_reports,
     rates,
     renyi_epsilon,
+    shuffled_run,
     solve_training,
+    step_ladder,
+    step_rates,
     training_run,
     training_summary,
+    tuning_costs,
 )
 from dpcore.training.gradients import STEPS as LADDER
 from dpcore.training.libraries import NOT_COMPUTED
-from dpcore.training.run import BATCH, EPOCHS, EXAMPLES, FULL_SAMPLER, POISSON_SAMPLER
+from dpcore.training.run import BATCH, EPOCHS, EXAMPLES, LARGEST_BATCH, UNIT_RECORDS
+from dpcore.training.samplers import SHUFFLE
 from dpcore.training.summary import epsilon_words
 from dpcore.words import of_100, outward
 
@@ -35,10 +41,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpcore.core.parameter import Parameter
-    from dpcore.training import Judgement, TrainingRun, TrainingSummary, TrainingTarget
+    from dpcore.training import Judgement, ShuffledRun, TrainingRun, TrainingSummary, TrainingTarget
 
-POISSON, FULL, SHUFFLED = "Poisson", "full batch", "shuffled"
-SAMPLERS = {POISSON: POISSON_SAMPLER.name, FULL: FULL_SAMPLER.name, SHUFFLED: "shuffle"}
+POISSON, TRUNCATED, FIXED, FULL, SHUFFLED = "Poisson", "truncated", "fixed size", "full batch", "shuffled"
+SAMPLERS = {POISSON: "poisson", TRUNCATED: "truncated", FIXED: "fixed", FULL: "full", SHUFFLED: SHUFFLE}
 RECORDS, RATE = "records and epochs", "rate and steps"
 GROWTH, ATTACKS = "ε as steps grow", "attacks"
 UNKNOWNS = {"noise σ": "sigma", "steps": "steps", "batch": "batch", "records": "examples"}
@@ -53,11 +59,14 @@ DEFAULTS: dict[str, Any] = {
     "train_rate": "0.04",
     "train_steps": "2250",
     "train_sigma": "1.1",
+    "train_largest": "320",
+    "train_unit": "1",
     "train_delta": "1e-5",
     "train_view": GROWTH,
     "train_claim": "",
     "train_unknown": "noise σ",
     "train_target": "2",
+    "train_runs": "10",
 }
 FIELDS: dict[str, tuple[str, Parameter]] = {
     "examples": ("Records N", EXAMPLES),
@@ -66,6 +75,8 @@ FIELDS: dict[str, tuple[str, Parameter]] = {
     "rate": ("Sampling rate q", SHARE),
     "steps": ("Steps T", STEPS),
     "sigma": ("Noise σ", NOISE),
+    "largest": ("Largest batch C", LARGEST_BATCH),
+    "unit": ("Per person m", UNIT_RECORDS),
 }
 SLIDERS = tuple(f"train_{name}_slider" for name in FIELDS)
 VALUES = {
@@ -74,11 +85,22 @@ VALUES = {
     "epochs": inputs.round_values(0, 3),
     "rate": inputs.round_values(-3, 0),
     "steps": inputs.round_values(0, 5),
+    "largest": inputs.round_values(0, 5),
+    "unit": [str(count) for count in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)],
     "sigma": [nearest(step / 20) for step in (*range(6, 81), *range(90, 201, 10))],
+}
+TUNING = {
+    "one": "one run, none chosen",
+    "fixed": "fixed",
+    "geometric": "geometric, drawn beforehand",
+    "logarithmic": "logarithmic, drawn beforehand",
+    "poisson": "Poisson, drawn beforehand",
 }
 DECADES = tuple(10.0**-power for power in range(1, 7))
 QUICK = 0.05
 """From this q √T on, a certificate takes a fraction of a second; others wait until the slider is released."""
+MANY = 0.2
+"""From this q √T on, steps of a sampler whose whole curve takes long are drawn."""
 HEIGHT = 400
 
 
@@ -94,6 +116,8 @@ class RunQuery:
     epochs: Fraction | None = None
     rate: Fraction | None = None
     steps: Fraction | None = None
+    largest: Fraction | None = None
+    unit: Fraction | None = None
     held: bool = False
 
     def moved(self, held: Mapping[str, str]) -> RunQuery:
@@ -117,13 +141,28 @@ class RunQuery:
         return {"batch": self.batch, "epochs": self.epochs, "rate": rate, **whole}
 
     @property
+    def sizes(self) -> dict[str, Any]:
+        """The largest batch and the records per person, as `training_run` takes them."""
+        return {
+            "largest_batch": None if self.largest is None else int(self.largest),
+            "unit_records": 1 if self.unit is None else int(self.unit),
+        }
+
+    @property
     def run(self) -> TrainingRun:
         """The run; raises `DomainError` for numbers that do not fit together, or a sampler without a certificate."""
-        return training_run(SAMPLERS[self.sampler], sigma=self.sigma, **self.known)
+        return training_run(SAMPLERS[self.sampler], sigma=self.sigma, **self.known, **self.sizes)
+
+    @property
+    def shuffled(self) -> ShuffledRun:
+        """The run on shuffled batches."""
+        return shuffled_run(sigma=self.sigma, delta=self.delta, **self.known)
 
     def quick(self, steps: int) -> bool:
         """Whether a number of steps is certified quickly enough for what is shown."""
-        return not self.held or steps == 1 or self.run.rate * math.sqrt(steps) >= QUICK
+        return not self.held or (
+            self.run.twin is not None and (steps == 1 or self.run.rate * math.sqrt(steps) >= QUICK)
+        )
 
 
 def _evaluated(run: TrainingRun, delta: float) -> TrainingSummary:
@@ -139,25 +178,49 @@ def summary_of(query: RunQuery) -> TrainingSummary:
 
 
 def numbers(query: RunQuery) -> pd.DataFrame:
-    """Return epsilon by every method."""
+    """Return epsilon by every method; by the certified one alone if the steps are not those of Poisson samples."""
     run = query.run
-    return result(gradients, run.sigma, run.rate, run.steps, query.delta)
+    if run.twin is None:
+        return result(step_ladder, run.step, query.delta, (run.steps,))
+    return result(gradients, run.twin.sigma, run.twin.q, run.twin.steps, query.delta)
+
+
+def _shuffled_answer(sigma: float, delta: float, known: dict[str, Any]) -> tuple[str, pd.DataFrame]:
+    run = shuffled_run(sigma=sigma, delta=delta, **known)
+    return run.answer(), run.table()
+
+
+def shuffled_answer(query: RunQuery) -> tuple[str, pd.DataFrame]:
+    """Return what is proved about shuffled batches, in words and as a table."""
+    return result(_shuffled_answer, query.sigma, query.delta, query.known)
+
+
+def shuffled_verdict(query: RunQuery, claimed: float) -> str:
+    """Say whether a claimed epsilon can be true for shuffled batches."""
+    return query.shuffled.judged(claimed)
 
 
 # ---- specs ---------------------------------------------------------------------------------------------------
+
+
+def _step_of(query: RunQuery) -> dict[str, Any]:
+    """Return how a spec names the step: by noise and rate, or by its region."""
+    run = query.run
+    return {"step": str(run.step)} if run.twin is None else {"sigma": run.twin.sigma, "q": run.twin.q}
 
 
 def steps_spec(query: RunQuery) -> dict[str, Any]:
     """Return the spec of epsilon as the number of steps grows."""
     run = query.run
     steps = [count for count in LADDER if query.quick(count)] if query.held else None
-    return {"draw": "steps", "sigma": run.sigma, "q": run.rate, "delta": query.delta, "steps": steps, "mark": run.steps}
+    if not run.sampler.whole_curve:  # few steps of such a sampler take minutes
+        steps = sorted({run.steps, *(count for count in LADDER if run.rate * math.sqrt(count) >= MANY)})
+    return {"draw": "steps", **_step_of(query), "delta": query.delta, "steps": steps, "mark": run.steps}
 
 
 def rates_spec(query: RunQuery) -> dict[str, Any]:
     """Return the spec of true positives at low false-positive rates."""
-    run = query.run
-    return {"draw": "rates", "sigma": run.sigma, "q": run.rate, "steps": run.steps}
+    return {"draw": "rates", **_step_of(query), "steps": query.run.steps}
 
 
 def spec(query: RunQuery, view: str) -> dict[str, Any]:
@@ -173,8 +236,12 @@ def answer(query: RunQuery) -> str:
     run = query.run
     if query.quick(run.steps):
         row = numbers(query).iloc[0]
+        if row["kind"] == "none":
+            raise BudgetError(str(row["note"]))
         return epsilon_words(run, query.delta, (float(row["epsilon_lower"]), float(row["epsilon"])))
-    bound, _ = result(renyi_epsilon, run.sigma, run.rate, run.steps, query.delta)
+    if run.twin is None:
+        return "Release the slider to see the certified ε."
+    bound, _ = result(renyi_epsilon, run.twin.sigma, run.twin.q, run.steps, query.delta)
     return f"After {run.words()}, ε at δ = {outward(query.delta, 6)} is at most {outward(bound, 6)} (Rényi bound)."
 
 
@@ -214,14 +281,32 @@ def libraries(query: RunQuery) -> pd.DataFrame:
 def rate_table(query: RunQuery) -> pd.DataFrame:
     """Return what an attacker finds at powers of ten of the false-positive rate, as text."""
     run = query.run
-    rows = result(rates, run.sigma, run.rate, run.steps)
+    if run.twin is None:
+        rows = result(step_rates, run.step, run.steps)
+    else:
+        rows = result(rates, run.twin.sigma, run.twin.q, run.steps)
     rows = rows[rows["fpr"].isin(DECADES)]
-    columns = {
+    columns: dict[str, Any] = {
         "Wrongly accused": [of_100(float(rate)) for rate in rows["fpr"]],
         "Found, at most": [of_100(float(rate)) for rate in rows["tpr"]],
-        "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
-        "By CLT (approximation)": [f"about {nearest(float(rate), 4)}" for rate in rows["clt"]],
-        "The CLT is": rows["verdict"],
+    }
+    if run.twin is not None:
+        columns |= {
+            "By Rényi (bound)": [of_100(float(rate)) for rate in rows["renyi"]],
+            "By CLT (approximation)": [f"about {nearest(float(rate), 4)}" for rate in rows["clt"]],
+            "The CLT is": rows["verdict"],
+        }
+    return readable(pd.DataFrame({**columns, **rows[list(FACTS)]}))
+
+
+def tuning(query: RunQuery, runs: float) -> pd.DataFrame:
+    """Return what the best of several runs reveals, by how their number is chosen, as text."""
+    rows = result(tuning_costs, query.run.region, runs, query.delta)
+    columns = {
+        "Number of runs": [TUNING[name] for name in rows["law"]],
+        "Runs": [nearest(float(count)) for count in rows["runs"]],
+        "ε, at most": [outward(float(value), 5) for value in rows["epsilon"]],
+        "some ranking reveals": [f"{outward(float(value), 5, up=False)} or more" for value in rows["epsilon_lower"]],
     }
     return readable(pd.DataFrame({**columns, **rows[list(FACTS)]}))
 
@@ -232,5 +317,5 @@ def rate_table(query: RunQuery) -> pd.DataFrame:
 def target_of(query: RunQuery, unknown: str, epsilon: float) -> TrainingTarget:
     """Return the value of one number that meets a target epsilon, the others as in the fields."""
     open_ = {"steps": ("steps", "epochs")}.get(UNKNOWNS[unknown], (UNKNOWNS[unknown],))
-    known = {**query.known, "sigma": query.sigma, **dict.fromkeys(open_)}
+    known = {**query.known, **query.sizes, "sigma": query.sigma, **dict.fromkeys(open_)}
     return result(solve_training, SAMPLERS[query.sampler], epsilon=epsilon, delta=query.delta, **known)

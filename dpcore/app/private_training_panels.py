@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, page, work
+from dpcore.app import certificate, figure, inputs, page, work
 from dpcore.app import private_training as model
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
+from dpcore.app.label_control import offer_label
 from dpcore.core.domains import LOSS, SHARE
 from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import readable
 from dpcore.language.numbers import read_fraction
+from dpcore.ledger import Ledger
 from dpcore.training import SAFE, TIGHT
+from dpcore.training.tuning import RUNS
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.app.private_training import RunQuery
     from dpcore.training import TrainingTarget
@@ -28,21 +34,36 @@ _HELP = {
     "epochs": "How often a record is used, on average; N/B steps are one epoch.",
     "rate": "Probability that a step uses a record, such as 256/60000.",
     "steps": "Epochs × records / batch, such as 60*60000/256; a part of a step counts as a step.",
+    "largest": "Of more sampled records, a random part of this size is kept.",
+    "unit": "Most records of one person, who is protected as a whole; 1 protects single records.",
     "sigma": "Noise multiplier: standard deviation of the noise over the clipping norm.",
 }
 _SAMPLER_HELP = (
-    "Poisson: each step takes each record independently with probability q. Full batch: each step uses all records. Shuffled: batches "
-    "are cut from a shuffled list, as most data loaders do."
+    "Poisson: each step takes each record independently with probability q. Truncated: the same, but never more than C records. Fixed size: "
+    "a fresh batch of B records in every step. Full batch: all records. Shuffled: batches are cut from a shuffled list, as most data "
+    "loaders do."
 )
 
 
 def ask() -> RunQuery | None:
     """Show the fields with their sliders; return what they ask, or None with the reason shown under its field."""
-    sampler = _choice("How does a step choose its records?", tuple(model.SAMPLERS), "train_sampler", _SAMPLER_HELP)
+    sampler = st.pills(  # five names wrap on narrow screens
+        "How does a step choose its records?",
+        tuple(model.SAMPLERS),
+        default=model.DEFAULTS["train_sampler"],
+        required=True,
+        key="train_sampler",
+        bind="query-params",
+        help=_SAMPLER_HELP,
+    ) or str(model.DEFAULTS["train_sampler"])
     by = _choice("You know", (model.RECORDS, model.RATE), "train_by")
     names: tuple[str, ...] = ("examples", "batch", "epochs") if by == model.RECORDS else ("rate", "steps")
     if sampler == model.FULL:
         names = tuple(name for name in names if name not in {"examples", "batch", "rate"})
+    if sampler == model.TRUNCATED:
+        names = (*names, "largest") if "examples" in names else (*names, "examples", "largest")
+    if sampler in {model.POISSON, model.FULL}:
+        names = (*names, "unit")
     values: dict[str, Any] = {name: _field(name) for name in (*names, "sigma")}
     below = st.container()
     delta = inputs.number_field("At δ", "train_delta", model.DEFAULTS["train_delta"], SHARE, trouble=below)
@@ -51,12 +72,12 @@ def ask() -> RunQuery | None:
     sigma = float(values.pop("sigma"))
     query = model.RunQuery(sampler, delta, sigma, **values)
     try:
-        _ = query.run
+        run = query.shuffled.poisson if sampler == model.SHUFFLED else query.run
     except DpcoreError as error:
         below.error(plain(str(error)), icon=":material/error:")
         return None
-    if query.run.origin:
-        below.caption(plain(f"{query.run.origin}."))
+    if run.origin:
+        below.caption(plain(f"{run.origin}."))
     return query
 
 
@@ -103,12 +124,12 @@ def say_mu(query: RunQuery) -> None:
             st.markdown(plain(model.summary_of(query).mu_words()))
     except DpcoreError as error:
         figure.trouble(error, "training_mu")
+    certificate.offer(str(query.run.region), "training", delta=query.delta)
 
 
-def show_claim(query: RunQuery) -> None:
-    """Ask what somebody claims and say whether it is so."""
+def _claimed(below: DeltaGenerator) -> float | None:
+    """Ask what somebody claims; None if nothing is claimed or it is no number."""
     st.header("They told me ε = …: is it so?")
-    below = st.container()
     claimed = inputs.number_field(
         "Claimed ε",
         "train_claim",
@@ -118,7 +139,72 @@ def show_claim(query: RunQuery) -> None:
         optional=True,
         help_text="An ε that a paper, a library or a colleague states for this run at the δ above; may be empty.",
     )
-    if claimed is None or math.isnan(claimed):  # nothing is claimed
+    return None if claimed is None or math.isnan(claimed) else claimed
+
+
+def show_shuffled(query: RunQuery) -> None:
+    """Show what is proved about shuffled batches beside the number that Poisson samples would have."""
+    try:
+        with work.progress("Composing the epochs"):
+            words, table = model.shuffled_answer(query)
+    except DpcoreError as error:
+        figure.trouble(error, "training_shuffled")
+        return
+    st.warning(plain(words), icon=":material/warning:")
+    st.markdown(
+        "A record is in exactly one batch of every epoch, and the attacker knows that: the largest noisy sum of an epoch gives it away. "
+        "Sample with probability q in every step, and the page certifies an ε."
+    )
+    shown = table[["quantity", "value", "words", "kind", "theorem", "neighbours"]]
+    st.dataframe(readable(shown), hide_index=True, width="stretch", key="train_shuffled")
+    st.download_button(
+        "All numbers as CSV",
+        data=lambda: csv_of(table),
+        file_name="shuffled.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="train_shuffled_csv",
+        icon=":material/download:",
+    )
+    below = st.container()
+    claimed = _claimed(below)
+    if claimed is not None:
+        with work.progress("Judging"):
+            st.info(plain(model.shuffled_verdict(query, claimed)), icon=":material/flag:")
+
+
+def show_tuning(query: RunQuery) -> None:
+    """Ask how many runs are made to choose the best one, and say what the choice costs."""
+    st.header("Tuning costs privacy too")
+    below = st.container()
+    runs = inputs.number_field(
+        "Runs",
+        "train_runs",
+        model.DEFAULTS["train_runs"],
+        RUNS,
+        trouble=below,
+        help_text="How many runs with different settings are made, or how many on average, before the best one is published.",
+    )
+    if runs is None:
+        return
+    try:
+        with work.progress("Composing the runs"):
+            rows = model.tuning(query, runs)
+    except DpcoreError as error:
+        figure.trouble(error, "training_tuning", below)
+        return
+    st.dataframe(rows, hide_index=True, width="stretch", key="train_tuning")
+    st.caption(
+        "A random number of runs, drawn beforehand and kept secret, hides of how many runs the published one is the best. Each run draws its "
+        "settings from a list fixed beforehand; the bound holds for every way to rank the runs."
+    )
+
+
+def show_claim(query: RunQuery) -> None:
+    """Ask what somebody claims and say whether it is so."""
+    below = st.container()
+    claimed = _claimed(below)
+    if claimed is None:
         return
     try:
         with work.progress("Judging"):
@@ -164,7 +250,9 @@ def show_target(query: RunQuery) -> None:
     sought, goal = st.columns([3, 2], vertical_alignment="bottom")
     below = st.container()
     known = [
-        name for name, unknown in model.UNKNOWNS.items() if unknown in {"sigma", "steps"} or query.examples is not None
+        name
+        for name, unknown in model.UNKNOWNS.items()
+        if unknown in {"sigma", "steps"} or (query.examples is not None and query.rate is None)
     ]
     with sought:
         unknown = _choice("Find the", tuple(known), "train_unknown")
@@ -200,6 +288,8 @@ def show_statement(query: RunQuery) -> None:
         figure.trouble(error, "training_statement")
         return
     st.code(text, language=None, wrap_lines=True)
+    run = model.summary_of(query).run
+    offer_label(Ledger.of(("Training run", str(run.step), run.steps)), key="train_label", delta=query.delta)
 
 
 def show_rates(query: RunQuery) -> None:

@@ -1,7 +1,7 @@
 """A visitor's own file: how it is asked for, how it is read, and where what was read is kept.
 
 An upload is held by the session alone: no cache that visitors share ever sees it, the link carries no part of it, and it is
-let go when the file is removed or other data are chosen.
+let go when the file is removed or other data are chosen. Its columns are read once and held with it.
 """
 
 from __future__ import annotations
@@ -11,21 +11,27 @@ from typing import TYPE_CHECKING, Any, cast
 import streamlit as st
 
 from dpcore.app import work
-from dpcore.files.sheet import DELIMITERS, MOST_BYTES, Sheet, open_csv
+from dpcore.app.cache import TableCache
+from dpcore.core.results import result
+from dpcore.files.columns import MOST_ROWS
+from dpcore.files.microdata import read_microdata
+from dpcore.files.sheet import DELIMITERS, Sheet, open_csv
+from dpcore.utility.reading import read_column
+from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
-MEGABYTES = MOST_BYTES // 2**20  # as Streamlit counts them; `.streamlit/config.toml` names the same
+MEGABYTES = 50  # as Streamlit counts them: a million rows of some columns; `.streamlit/config.toml` names the same
 TYPES = ("csv", "txt", "tsv")
+UPLOAD = "your CSV"  # in menus of tables
+FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 
 
-def choose(
-    name: str, words: str = "", rows: str = "", on_change: Callable[[], None] | None = None
-) -> UploadedFile | None:
+def choose(name: str, words: str = "", on_change: Callable[[], None] | None = None) -> UploadedFile | None:
     """Show the uploader of a page; without a file say `words` and let go of what was read before.
 
     Parameters
@@ -34,8 +40,6 @@ def choose(
         Prefix of the page's keys.
     words : str, default ""
         What to choose.
-    rows : str, default ""
-        How many rows are read at most, for the help; may be empty.
     on_change : callable, optional
         Called before the page runs with another file.
     """
@@ -45,7 +49,7 @@ def choose(
         key=f"{name}_file",
         max_upload_size=MEGABYTES,
         on_change=on_change,
-        help=f"Up to {MEGABYTES} MB{rows}. It is held in the memory of your session, never stored, shared or put into the "
+        help=f"Up to {MEGABYTES} MB and {grouped(MOST_ROWS)} rows. It is held in the memory of your session, never stored, shared or put into the "
         "link.",
     )
     if file is None:
@@ -55,21 +59,61 @@ def choose(
     return file
 
 
-def sheet_of(name: str, file: UploadedFile) -> Sheet:
-    """Let the delimiter be chosen and return the cells of a file."""
+def sheet_of(name: str, file: UploadedFile) -> tuple[Sheet, str | None]:
+    """Let the delimiter be chosen; return the cells of a file, and what was chosen, None to find it."""
     marks = {"": "found by itself", **DELIMITERS}
     mark = st.selectbox("Fields are separated by", list(marks), key=f"{name}_mark", format_func=marks.__getitem__)
-    return open_csv(file.getvalue(), delimiter=mark or None)
+    with work.progress("Opening", store=store_of(name, file)):
+        return result(open_csv, file.getvalue(), delimiter=mark or None), mark or None
 
 
-def store_of(
-    name: str, file: UploadedFile, make: Callable[[int], work.ResultCache] = work.ResultCache
-) -> work.ResultCache:
-    """Return the session's own cache of results about a file, which `make` makes."""
+class TableStore(work.ResultCache):
+    """Results about a table, and what was read of it (`hold`)."""
+
+    def __init__(self) -> None:
+        super().__init__(MOST_OWN)
+        self.tables = TableCache()
+
+    def reading(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> object | None:
+        """Return what a function reads of the table: read now, or held since it was; None for other functions."""
+        if function not in _PURPOSES:
+            return None
+        content, *rest = args
+        purpose = _PURPOSES[function](*rest, **options)
+        key = (function.__qualname__, work.name_of(content), work.name_of(purpose))
+        held = self.tables.get(key)
+        if held is None:
+            held = function(*args, **options)
+            self.tables.put(key, held)
+        return cast("object", held)
+
+
+_PURPOSES: dict[Callable[..., Any], Callable[..., object]] = {}
+
+
+def hold(reader: Callable[..., Any], purpose: Callable[..., object] = lambda *args, **options: (args, options)) -> None:
+    """Let what a function reads of an uploaded table be held with the table.
+
+    Parameters
+    ----------
+    reader : callable
+        Its first argument is the file, or what was read of it before.
+    purpose : callable, default all of them
+        Takes the other arguments and returns what of them decides the reading.
+    """
+    _PURPOSES[reader] = purpose
+
+
+for _reader in (open_csv, read_column, read_microdata):
+    hold(_reader)
+
+
+def store_of(name: str, file: UploadedFile) -> TableStore:
+    """Return the session's own cache of results about a file."""
     own: Any = st.session_state.get(f"_{name}_own")
     if own is None or own[0] != file.file_id:
-        own = st.session_state[f"_{name}_own"] = (file.file_id, make(MOST_OWN))
-    return cast("work.ResultCache", own[-1])
+        own = st.session_state[f"_{name}_own"] = (file.file_id, TableStore())
+    return cast("TableStore", own[-1])
 
 
 def forget(name: str) -> None:

@@ -21,8 +21,8 @@ LONGEST_LINE: Final = 4 * 2**20
 """Maximum bytes of a head that are counted but not stored, to report the length of a link; browsers send at most 2 MB."""
 
 HEAD_SECONDS: Final = 15.0
-BODY_SECONDS: Final = 180.0
-"""From the head to the last byte of an upload: 20 MB at a megabit per second."""
+BODY_SECONDS: Final = 420.0
+"""From the head to the last byte of an upload: 50 MB at a megabit per second."""
 
 MOST_CONNECTIONS: Final = 1000
 """Maximum open connections; a page needs about seven while it loads and one afterwards."""

@@ -61,6 +61,7 @@ def _serve(app: ASGIApp) -> None:
     settings = uvicorn.Config(
         SecurityHeaders(app),  # outermost, so that error responses have the headers too
         http=BoundedProtocol,
+        loop="dpcore.app.event_loop:new_event_loop",
         h11_max_incomplete_event_size=LONGEST_HEAD,
         ws="websockets-sansio",
         ws_max_size=LONGEST_MESSAGE,

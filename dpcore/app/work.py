@@ -62,6 +62,9 @@ SLACK = 1.0
 NOTICE = 0.1
 """Seconds to show the notice of a Stop before the page is redrawn; the browser would draw both together otherwise."""
 
+SHORT = 0.1
+"""Seconds of light work before its spinner is prepared: each starts a thread, which takes longer than a small step of the work."""
+
 LOOK = 0.02
 """Seconds between two looks whether anybody still waits: each takes as long as a small step of the work."""
 
@@ -69,6 +72,7 @@ pd.options.mode.string_storage = "python"  # columns of texts are short: Arrow's
 pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
 
 MOST_LIVE = 64
+_LONG = 1_000_000  # bytes of what is named once in a run
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
 _WAITS = "_waits"
@@ -88,6 +92,7 @@ class Rerun(threading.local):
         self.ends_at = time.monotonic() + DEADLINE
         self.stop_is_shown = False
         self.spinner: Callable[[], None] | None = None
+        self.is_held = False
 
     def wait(self) -> None:
         """Show the spinner of the block, if it has one and it is not there yet."""
@@ -142,15 +147,14 @@ class ResultCache:
         else:
             if stoppable and st.session_state.get("_stopped"):
                 raise BudgetError(STOPPED)
-            _rerun.wait()
             result = self._compute(key, make)
         if isinstance(result, DpcoreError):
             raise result.with_traceback(None)
         _rerun.keep(own, result)
         return cast("_T", result)
 
-    def aside(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any] | None:  # noqa: ARG002  see below
-        """Return a result that is too large to be packed, in a tuple; None for all others, which a subclass may change."""
+    def reading(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> object | None:  # noqa: ARG002  see below
+        """Return what a function reads of a visitor's table, None for all other functions; see `dpcore.app.uploads`."""
         return None
 
     def _compute(self, key: Hashable, make: Callable[[], object]) -> object:
@@ -167,6 +171,7 @@ class ResultCache:
                     return self._compute_here(key, make)
             except TooLongError:
                 pass  # heavier than estimated
+        _rerun.wait()
         packed, nested = worker.run(make, _listener())
         for number, inner, part in nested:
             if (cache := Cache.numbered(number)) is not None:
@@ -216,6 +221,8 @@ def _listener(seconds: float = math.inf) -> Callable[[float], None]:
         if now > looked + LOOK:
             looked = now
             _look()
+            if now > begun + SHORT:
+                _rerun.wait()
         if now > begun + seconds:
             raise TooLongError
         if tell is not None:
@@ -243,8 +250,8 @@ def keeper(store: ResultCache) -> Keeper:
     def keep(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         if function is parse:  # regions live as long as the run of the page
             return region(*args)[0]
-        if (held := store.aside(function, args)) is not None:
-            return held[0]
+        if (reading := store.reading(function, args, options)) is not None:
+            return reading
         try:
             key = (function.__module__, function.__qualname__, name_of(args), name_of(options), current().tolerance)
         except TypeError:  # tables and functions have no name
@@ -271,8 +278,7 @@ def name_of(value: object) -> Hashable:
     if value is None or isinstance(value, (str, int, float, Fraction)):
         return (type(value).__name__, repr(value))
     if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype != object):
-        numbers = np.ascontiguousarray(value)
-        return (type(value).__name__, numbers.dtype.str, numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest())
+        return _content_name(value)
     if isinstance(value, (list, tuple, Mapping)):
         return tuple(map(name_of, value.items() if isinstance(value, Mapping) else value))
     if is_dataclass(value) and not isinstance(value, (type, TradeOff)):
@@ -280,6 +286,15 @@ def name_of(value: object) -> Hashable:
         return (type(value).__qualname__, *parts)
     msg = f"A value of type {type(value).__name__} has no name."
     raise TypeError(msg)
+
+
+def _content_name(value: bytes | np.ndarray[Any, Any]) -> Hashable:
+    """Return the name of bytes or numbers: that of a long array is worked out once in a run."""
+    content, layout = (value, ()) if isinstance(value, bytes) else (value.tobytes(), (value.dtype.str, value.shape))
+    name = (type(value).__name__, *layout, hashlib.sha256(content).hexdigest())
+    if len(content) > _LONG:
+        _rerun.names[id(value)] = (value, name)
+    return name
 
 
 def _in_language(region: TradeOff) -> bool:
@@ -338,7 +353,7 @@ def progress(words: str = "Computing", *, store: ResultCache | None = None) -> I
 
     remains = max(0.0, _rerun.ends_at - begun)
     waiting, outer = ExitStack(), _rerun.spinner
-    _rerun.spinner = lambda: waiting.enter_context(st.spinner(words))  # each starts a thread: only if there is work
+    _rerun.spinner = lambda: waiting.enter_context(st.spinner(words))
     try:
         with (
             waiting,
@@ -396,6 +411,16 @@ def alone() -> bool:
     """Whether only a part of the page runs."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
+
+
+def hold(*, held: bool) -> None:
+    """Note whether this run follows a slider that is still held."""
+    _rerun.is_held = held
+
+
+def is_held() -> bool:
+    """Whether this run follows a slider that is still held: the next picture comes soon."""
+    return _rerun.is_held
 
 
 def stop() -> None:

@@ -25,11 +25,13 @@ from dpcore.utility.reading import declared
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dpcore.app.your_data_table import OpenTable
     from dpcore.files.microdata import Microdata
     from dpcore.planner.disclosure import Protection
+
+    Protections = tuple[dict[str, Any], str]  # fields of a spec, and a matrix
 
 CLASSES, PRAM, NOISE = VIEWS = ("classes", "PRAM", "noise")
 HEIGHT = 400
@@ -56,6 +58,7 @@ DEFAULTS: dict[str, Any] = {
     **{f"{part}_{name}": first for name, values in _FIRST.items() for part, first in zip(_PARTS, values, strict=True)},
 }
 _SUPPRESS = COUNT.but(name="suppress", high=1000)
+_SEEN = "_data_protections"  # which table, and what was last asked in every view
 _SHIFT = POSITIVE.but(name="shift", high=1e9)
 
 
@@ -80,6 +83,15 @@ class DisclosureQuestion:
     def region_spec(self) -> Spec:
         """Return the spec of the regions."""
         return self._spec("protection_region", shift=self.shift)
+
+    def with_others(self, others: Iterable[Protections]) -> DisclosureQuestion:
+        """Return what is done to a copy that other protections are applied to as well."""
+        fields, matrix = dict[str, Any](), self.matrix
+        for one, own in (*others, (self.fields, self.matrix)):
+            fields |= one
+            matrix = own or matrix
+        fields.pop("sensitive", None)
+        return replace(self, view=PRAM, fields=fields, matrix=matrix)
 
     def moved(self, held: Mapping[str, str]) -> DisclosureQuestion:
         """Return the question with the value of the slider that is held."""
@@ -110,7 +122,7 @@ def section() -> None:
 
     def draw(held: Mapping[str, str]) -> None:
         with work.progress("Checking", store=store):
-            figure.picture(figure.figure_of(question.moved(held).spec(), height=HEIGHT, store=store), key)
+            figure.picture(figure.figure_of(question.moved(held).spec(), height=HEIGHT, store=store), key, apart=True)
 
     with left:
         live.follow("disclosure", SLIDERS, draw)
@@ -144,9 +156,15 @@ def _show_more(question: DisclosureQuestion) -> None:
             store=question.table.store,
         )
     st.header("Protected copy")
+    try:
+        with work.progress("Checking", store=question.table.store):
+            _, whole = question.with_others(_ask_others(question)).plan()
+    except DpcoreError as error:
+        figure.trouble(error, "data_copy")
+        return
     st.download_button(
         "Draw and download",
-        data=lambda: csv_of(plan.release(data)),
+        data=lambda: csv_of(whole.release(data)),
         file_name="protected.csv",
         mime="text/csv",
         on_click="ignore",
@@ -155,6 +173,21 @@ def _show_more(question: DisclosureQuestion) -> None:
         help="Every click draws anew, with chance from the operating system. Cells that a spreadsheet would run are made safe.",
     )
     st.caption(f"All {grouped(data.rows)} rows as the fields above say; columns that are not named stay as they are.")
+
+
+def _ask_others(question: DisclosureQuestion) -> list[Protections]:
+    """Let the protections that were set up in the other views of the same table be applied to the copy, too."""
+    place = question.table.name or question.table.identity
+    table, seen = st.session_state.get(_SEEN, ("", {}))
+    own: Protections = (question.fields, question.matrix)
+    seen = {**(seen if table == place else {}), question.view: own}
+    st.session_state[_SEEN] = (place, seen)
+    others = [view for view in seen if view != question.view]
+    if not others:
+        st.caption("What you set up in the other views can be applied to the same copy: look at them first.")
+        return []
+    chosen = st.pills("Also applied to the copy", others, selection_mode="multi", key="data_also")
+    return [seen[view] for view in chosen]
 
 
 # ---- the fields ----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, live, page, work, your_data_table
+from dpcore.app import figure, inputs, live, page, uploads, work, your_data_table
 from dpcore.core.domains import DELTA, EPSILON, REAL
 from dpcore.core.errors import DpcoreError
 from dpcore.core.results import kept_by, result
@@ -40,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
 }
 _EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e4)
 _DELTA = DELTA.but(high_open=True)
+uploads.hold(read_indicator)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def section() -> None:
     def draw(held: Mapping[str, str]) -> None:
         current = question.moved(held)
         with work.progress("Planning", store=store):
-            figure.picture(figure.figure_of(current.width_spec(), height=HEIGHT, store=store), "data_width")
+            figure.picture(figure.figure_of(current.width_spec(), height=HEIGHT, store=store), "data_width", apart=True)
 
     with left:
         live.follow("intervals", SLIDERS, draw)

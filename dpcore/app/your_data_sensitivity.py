@@ -68,7 +68,9 @@ def section() -> None:
     def draw(held: Mapping[str, str]) -> None:
         current = question.moved(held)
         with work.progress("Comparing", store=store):
-            figure.picture(figure.figure_of(current.error_spec(), height=HEIGHT, store=store), "data_errors")
+            figure.picture(
+                figure.figure_of(current.error_spec(), height=HEIGHT, store=store), "data_errors", apart=True
+            )
 
     with left:
         live.follow("sensitivity", SLIDERS, draw)

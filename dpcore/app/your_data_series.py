@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.app import figure, inputs, live, page, work, your_data_table
+from dpcore.app import figure, inputs, live, page, uploads, work, your_data_table
 from dpcore.core.domains import DELTA, EPSILON, POSITIVE
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import nearest
@@ -15,9 +15,10 @@ from dpcore.core.results import kept_by, result
 from dpcore.files.matrices import read_matrix
 from dpcore.files.sheet import open_csv
 from dpcore.language.numbers import read_value
-from dpcore.planner.series import plan
+from dpcore.planner.series import noise_range, plan, target_shift
 from dpcore.planner.series.fit import MODELS, POOLED
 from dpcore.planner.series.model import MOST_RELEASES, PRIORS, RELEASES, SeriesModel
+from dpcore.planner.series.reading import read_panel
 from dpcore.specs import Spec, intermediate
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e4)
 _DELTA = DELTA.but(low_open=True, high_open=True)
 _NOISE = POSITIVE.but(name="noise", high=1e12)
 _RANGE = POSITIVE.but(name="range", high=1e12)
+uploads.hold(read_panel)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def section() -> None:
     def draw(held: Mapping[str, str]) -> None:
         with work.progress("Planning", store=question.store):
             picture = figure.figure_of(question.moved(held).spec(), height=HEIGHT, store=question.store)
-            figure.picture(picture, "data_attacks")
+            figure.picture(picture, "data_attacks", apart=True)
 
     with left:
         live.follow("series", SLIDERS, draw)
@@ -154,6 +156,8 @@ def _show_plan(question: SeriesQuestion) -> None:
                 plan, question.model(), target["releases"], target["epsilon"], target["delta"], target["prior"]
             )
             fitted = question.fitted()
+            shift = result(target_shift, target["epsilon"], target["delta"])
+            ends = fitted and result(noise_range, fitted[1], target["releases"], shift, prior=target["prior"])
     except DpcoreError as error:
         figure.trouble(error, "data_series_plan")
         return
@@ -162,6 +166,11 @@ def _show_plan(question: SeriesQuestion) -> None:
     if fitted is not None:
         panel, one = fitted
         st.caption(figure.plain(_fit_words(panel, one)))
+        if ends:
+            low, high = (nearest(end, 3) for end in ends)
+            st.caption(
+                f"With parameters of the fit within their 95 % intervals, one value needs noise of {low} to {high}."
+            )
 
 
 def _fit_words(panel: Panel, one: SeriesFit) -> str:

@@ -12,25 +12,24 @@ import streamlit as st
 
 from dpcore.app import inputs, page, uploads, work
 from dpcore.app.figure import plain
+from dpcore.app.uploads import FILE, UPLOAD
 from dpcore.core.domains import REAL
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import nearest
 from dpcore.core.results import kept_by, result
-from dpcore.files.sheet import DELIMITERS, Sheet, open_csv
 from dpcore.language.numbers import read_value
 from dpcore.specs import Spec
-from dpcore.utility.reading import MOST_ROWS, ColumnReading, read_column
+from dpcore.utility.reading import ColumnReading, read_column
 from dpcore.utility.samples import Sample, sample_sheet, sample_tables, samples
-from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from streamlit.delta_generator import DeltaGenerator
 
+    from dpcore.files.sheet import Sheet
+
 _Question = TypeVar("_Question")
-UPLOAD = "your CSV"
-FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
 BOUND = REAL.but(low=-1e12, high=1e12)
 DEFAULTS: dict[str, Any] = {
     "data_table": "ages",
@@ -117,18 +116,15 @@ def ask(below: DeltaGenerator | None = None) -> OpenTable | None:
 def _upload() -> OpenTable | None:
     """Show the uploader, and how the file is read."""
     words = "Choose a file. It stays in the memory of your session; the link carries parameters only."
-    file = uploads.choose("data", words, rows=f" and {grouped(MOST_ROWS)} rows")
+    file = uploads.choose("data", words)
     if file is None:
         return None
     store, content = uploads.store_of("data", file), file.getvalue()
     with st.expander("How the file is read", icon=":material/table_view:"):
-        marks = {"": "found by itself", **DELIMITERS}
-        mark = st.selectbox("Fields are separated by", list(marks), key="data_mark", format_func=marks.__getitem__)
-        with work.progress("Opening", store=store):
-            sheet = open_csv(content, delimiter=mark or None)
+        sheet, mark = uploads.sheet_of("data", file)
         for words in sheet.notes:
             st.caption(plain(words))
-    fields = {"file": FILE, "delimiter": mark or None}
+    fields = {"file": FILE, "delimiter": mark}
     return OpenTable(sheet, fields, store, {FILE: content}, identity=str(file.file_id))
 
 

@@ -19,13 +19,13 @@ from dpcore.audit.measurements import MOST_TESTS, Counts, Measurement, Scores, e
 from dpcore.core.domains import ALPHA
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.files.columns import MOST_ROWS
 from dpcore.files.sheet import Sheet, filled, open_csv, rows_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_ROWS = 2_000_000
 MOST_NAMED = 1000  # rows that are listed with their problem; the others are counted
 _IN_SENTENCE = 3  # of them are quoted in the message
 _EVERY = 20_000  # rows between two reports of progress

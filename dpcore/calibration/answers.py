@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
 WANTED: Final = "the requirement"
+MOST_DRAWN: Final = 6
+"""Answers that one picture shows; with the requirement, as many lines as there are colours."""
 UNKNOWNS: Final = (NOISE, PRIVACY, COUNT, RECORDS)
 LARGEST_K: Final = 10**6
 MOST_RECORDS: Final = 10**15
@@ -310,13 +312,21 @@ def _facts(answer: NoiseAnswer) -> tuple[str, str]:
 
 
 def regions(question: Question, results: tuple[NoiseAnswer, ...]) -> dict[str, TradeOff]:
-    """Return the region of all uses for every answer, by name; the region of the requirement first, if it has one."""
+    """Return the region of all uses for the answers with the smallest errors, by name; that of the requirement first.
+
+    At most `MOST_DRAWN` answers: more lines, and their legend, leave no room for the picture. `table` has them all.
+    """
     target: dict[str, TradeOff] = {}
     if isinstance(question.requirement, EpsilonDelta):
         target[WANTED] = DP(question.requirement.epsilon, question.requirement.delta)
     elif isinstance(question.requirement, Advantage):
         target[WANTED] = TV(question.requirement.advantage)
-    return {**target, **{one.candidate.short: parse(one.total) for one in results if not one.trouble}}
+    answered = [one for one in results if not one.trouble]
+    if len(answered) > MOST_DRAWN:
+        nearest_first = sorted(answered, key=lambda one: math.inf if one.error is None else one.error)
+        kept = {one.candidate.short for one in nearest_first[:MOST_DRAWN]}
+        answered = [one for one in answered if one.candidate.short in kept]
+    return {**target, **{one.candidate.short: parse(one.total) for one in answered}}
 
 
 def ladder(question: Question, factors: tuple[float, ...] = FACTORS) -> pd.DataFrame:

@@ -33,6 +33,7 @@ _MARGIN = 4e-8  # certified points lie this far from the quick root, several tim
 _KEPT = 2  # regions in memory: a region may hold a million corners
 _COPIES = (64, 1024, 2**14, 2**18)  # where the quick search for k starts
 _EIGHTFOLD = math.log(8.0)
+_FLAT, _NOTHING = 1e-6, 1e-290  # changes below are those of brackets, and of a delta that rounding alone keeps above 0
 _NUMERIC_COPIES = 10**9  # more copies have closed forms only
 
 
@@ -147,7 +148,7 @@ class Problem:
         low, high = max(low, self.place.start - 3.0), min(high, self.place.start + 3.0)
         places = [self.place.value(low + i * (high - low) / 6) for i in range(7)]
         values = [answer.upper for value in places if (answer := self.ask(value)) is not None]
-        changes = {b > a for a, b in pairwise(values) if a != b}
+        changes = {b > a for a, b in pairwise(values) if not math.isclose(a, b, rel_tol=_FLAT, abs_tol=_NOTHING)}
         if len(changes) == 2:
             msg = (
                 f"{self.place.parameter.name} of {self.place.owner} cannot be calibrated: "

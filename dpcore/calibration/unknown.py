@@ -54,6 +54,8 @@ class Place:
     def falling(self) -> bool | None:
         """Whether a larger value is expected to shrink the region; None if nothing is known."""
         name = self.parameter.name
+        if self.parameter.falling is not None:
+            return self.parameter.falling
         if name in _NOISE or (self.owner, name) in _FALLING:
             return True
         return False if name in _RISING else None

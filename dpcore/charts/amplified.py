@@ -74,7 +74,7 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
     Parameters
     ----------
     rows : DataFrame
-        What `dpcore.training.rates` returns.
+        What `dpcore.training.rates` or `dpcore.training.step_rates` returns.
     fpr : float, default 1e-6
         The false-positive rate of the sentence; the nearest one in the table is used.
     look : Look, default PLAIN
@@ -89,15 +89,18 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
     parts = [
         pd.DataFrame({"parameter": rows["fpr"], "value": rows[column], "kind": kind, "series": name})
         for name, (column, kind) in series.items()
+        if column in rows
     ]
     points = pd.concat(parts, ignore_index=True)
     points = utility_table(points.assign(low=points["value"], high=points["value"]))
     at = rows.iloc[int(np.argmin(np.abs(np.log(rows["fpr"] / fpr))))]
     takeaway = (
         f"An attacker who wrongly accuses {of_100(float(at['fpr']))} people outside the data finds at most "
-        f"{of_100(float(at['tpr']))} people inside it (upper bound), by Rényi at most {of_100(float(at['renyi']))}; the CLT "
-        f"says {about(float(at['clt']))} (approximation, {at['verdict']})."
+        f"{of_100(float(at['tpr']))} people inside it (upper bound)"
     )
+    if "renyi" in rows:
+        takeaway += f", by Rényi at most {of_100(float(at['renyi']))}; the CLT says {about(float(at['clt']))} (approximation, {at['verdict']})"
+    takeaway += "."
     chart = utility_chart(
         points,
         parameter="False positives (outside the data, accused)",
@@ -113,7 +116,7 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
     Parameters
     ----------
     frame : DataFrame
-        What `dpcore.training.gradient_ladder` returns.
+        What `dpcore.training.gradient_ladder` or `dpcore.training.step_ladder` returns.
     delta : float
         The delta of the frame.
     steps : int, optional
@@ -121,7 +124,7 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
     look : Look, default PLAIN
         Size, title and colours.
     """
-    titles = [TITLES[name] for name in (CERTIFIED, RENYI, ACCOUNTANT)]
+    titles = [title for name in (CERTIFIED, RENYI, ACCOUNTANT) if (title := TITLES[name]) in set(frame["title"])]
     rows = frame[frame["title"].isin(titles)]
     takeaway = steps_takeaway(frame, delta=delta)
     chart = ladder_chart(rows, k=steps, titles=titles, counts="Number of steps T", look=described(look, takeaway))

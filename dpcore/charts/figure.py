@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -91,16 +90,15 @@ _NAMED = "dpcore"
 
 
 def _named(data: Any, tables: dict[str, pd.DataFrame]) -> Any:
-    """Leave a table out of the specification; its name is a digest of its contents."""
+    """Leave a table out of the specification; its name is its number, and a table of several layers has one."""
     if not isinstance(data, pd.DataFrame):
         return alt.to_values(data)
-    digest = hashlib.sha256(repr([(str(name), str(kind)) for name, kind in data.dtypes.items()]).encode())
-    for name in data.columns:
-        values = data[name].to_numpy()
-        digest.update(values.tobytes() if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
-    title = f"data-{digest.hexdigest()[:32]}"
-    tables[title] = data.reset_index(drop=True)
-    return {"name": title}
+    for name, table in tables.items():
+        if table is data:
+            return {"name": name}
+    name = f"data-{len(tables)}"
+    tables[name] = data
+    return {"name": name}
 
 
 alt.data_transformers.register(_NAMED, _named)

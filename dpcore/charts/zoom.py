@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.charts.movable import ENDS, written
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -49,7 +51,8 @@ def zoomable(spec: Mapping[str, Any]) -> dict[str, Any]:
         return dict(spec)
     bearer = places[0]  # the scales are shared by all layers: one of them carries the selection
     views = {name: f"{ZOOM}[{layers[bearer]['encoding'][name]['field']!r}]" for name in ("x", "y")}
-    layers = [_following(layer, views) for layer in layers]
+    ends = spec.get("usermeta", {}).get(ENDS, {})
+    layers = [_following(layer, views, ends) for layer in layers]
     layers[bearer] = {**layers[bearer], "params": [*layers[bearer].get("params", ()), _SELECTION]}
     frame = {**spec.get("view", {}), "fill": "transparent"}  # without a fill, the empty part is deaf to the pointer
     return {**spec, "layer": layers, "view": frame}
@@ -64,42 +67,46 @@ def _continuous(channel: Mapping[str, Any]) -> bool:
     return channel.get("type") == "quantitative" and "field" in channel and not {"bin", "aggregate"} & channel.keys()
 
 
-def _following(layer: Mapping[str, Any], views: Mapping[str, str]) -> dict[str, Any]:
+def _following(layer: Mapping[str, Any], views: Mapping[str, str], ends: Mapping[str, list[str]]) -> dict[str, Any]:
     """Return a layer that is cut at the frame, and whose axes are free, while the reader has zoomed.
 
-    `views` are the parts of the two axes in view, as expressions.
+    `views` are the parts of the two axes in view, `ends` those of axes without a domain of their own, as expressions.
     """
     mark = layer["mark"]
     mark = {"type": mark} if isinstance(mark, str) else mark
     encoding = {
-        name: _freed(part, views[name], f"isValid({views['x']})") if name in views else part
+        name: _freed(part, views[name], f"isValid({views['x']})", ends.get(name)) if name in views else part
         for name, part in layer["encoding"].items()
     }
     clip = mark.get("clip") or {"expr": f"isValid({views['x']})"}
     return {**layer, "mark": {**mark, "clip": clip}, "encoding": encoding}
 
 
-def _bounded(view: str, low: float, high: float, *, log: bool) -> str:
+def _bounded(view: str, low: str, high: str, *, log: bool) -> str:
     """Return the part of the axis in view: never beyond the whole axis; a part that is moved to the end keeps its size."""
-    start, end = f"max({low!r}, {view}[0])", f"min({high!r}, {view}[1])"
+    start, end = f"max({low}, {view}[0])", f"min({high}, {view}[1])"
     if not log:
-        size = f"min({high - low!r}, {view}[1] - {view}[0])"
-        start, end = f"clamp({view}[0], {low!r}, {high!r} - {size})", f"clamp({view}[1], {low!r} + {size}, {high!r})"
+        size = f"min({high} - {low}, {view}[1] - {view}[0])"
+        start, end = f"clamp({view}[0], {low}, {high} - {size})", f"clamp({view}[1], {low} + {size}, {high})"
     return f"isValid({view}) ? [{start}, {end}] : null"
 
 
-def _freed(channel: Mapping[str, Any], view: str, active: str) -> dict[str, Any]:
+def _freed(channel: Mapping[str, Any], view: str, active: str, ends: list[str] | None) -> dict[str, Any]:
     """Return a position whose ticks and clamped ends hold only for the whole picture."""
     free = dict(channel)
     axis, scale = dict(channel.get("axis") or {}), dict(channel.get("scale") or {})
-    if axis.get("values") is not None:
-        axis["values"] = {"expr": f"{active} ? null : {json.dumps(axis['values'])}"}
+    if (values := axis.get("values")) is not None:
+        whole = values["expr"] if isinstance(values, dict) else json.dumps(values)
+        axis["values"] = {"expr": f"{active} ? null : {whole}"}
     if "labelExpr" in axis:
         axis["labelExpr"] = f"{active} ? format(datum.value, '.6~g') : ({axis['labelExpr']})"
     if scale.get("clamp"):
         scale["clamp"] = {"expr": f"!{active}"}
     domain = scale.get("domain")
-    if isinstance(domain, list) and all(isinstance(end, (int, float)) for end in domain):
-        scale["domainRaw"] = {"expr": _bounded(view, *domain, log=scale.get("type") == "log")}
+    if isinstance(domain, list) and all(isinstance(end, (int, float, dict)) for end in domain):
+        ends = [written(end) for end in domain]
+    if ends is not None and _continuous(channel):
+        low, high = ends
+        scale["domainRaw"] = {"expr": _bounded(view, low, high, log=scale.get("type") == "log")}
     free |= {name: part for name, part in (("axis", axis), ("scale", scale)) if part}
     return free

@@ -51,6 +51,8 @@ class Parameter:
         How many items a list may have; by default at least 1, without an upper limit.
     unit, label, meaning, example : str or object
         Texts for forms and documentation.
+    falling : bool, optional
+        Whether a larger value shrinks the region; by default its name decides, or calibration tries it.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Parameter:
     label: str = ""
     meaning: str = ""
     example: Any = None
+    falling: bool | None = None
 
     def check(self, value: Any) -> Any:
         """Return the value in its own type, or raise a sentence that names it and its domain."""

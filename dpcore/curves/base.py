@@ -65,6 +65,8 @@ class Curve(ABC):
         Mu if the curve is exactly that of mu-Gaussian privacy, otherwise None.
     laplace_epsilon : float, optional
         Epsilon if the curve is exactly that of one Laplace answer, otherwise None.
+    integer_gaussian : tuple of (float, int), optional
+        Sigma and move if the curve is exactly that of one discrete Gaussian answer, otherwise None.
     """
 
     symmetric: bool = True
@@ -83,6 +85,7 @@ class Curve(ABC):
     is_product: bool = False
     gaussian_mu: float | None = None
     laplace_epsilon: float | None = None
+    integer_gaussian: tuple[float, int] | None = None
 
     @property
     def rate_work(self) -> float:
@@ -104,6 +107,10 @@ class Curve(ABC):
 
     def outline(self) -> Outline | None:
         """Return a rough sketch of the profile if one costs next to nothing: a starting point, never an answer."""
+        return None
+
+    def guess(self, delta: float) -> float | None:  # noqa: ARG002  overridden where a curve can
+        """Return about where delta(epsilon) = delta, to start a search; None if any place is as good."""
         return None
 
     def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  overridden where a curve can
@@ -157,6 +164,11 @@ class Curve(ABC):
     @property
     def has_far_jumps(self) -> bool:
         """Whether `trimmed` has something to remove."""
+        return False
+
+    @property
+    def rarely(self) -> bool:
+        """Whether the far jumps are so rare that composition without them is the first choice."""
         return False
 
     def trimmed(self, mass: float) -> Factor:  # noqa: ARG002  most curves have nothing to trim

@@ -9,6 +9,7 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
 from dpcore.curves.base import Bounds, Curve, FloatArray
+from dpcore.curves.polygon import Polygon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,11 +80,15 @@ def published(curve: Curve) -> Curve:
 
 
 def floors(curve: Curve) -> tuple[Curve, ...]:
-    """Return the curves that lie inside the truth: those of a bound, otherwise the curve itself."""
+    """Return the curves that lie inside the truth: those of a bound, otherwise the curve itself.
+
+    There is always one: blind guessing is inside every region.
+    """
     if not isinstance(curve, Outer):
         return (curve,)
     deeper = () if not isinstance(curve.outer, Outer) else floors(curve.outer)
-    return tuple(inner for floor in (*curve.inner, *deeper) for inner in floors(floor))
+    known = tuple(inner for floor in (*curve.inner, *deeper) for inner in floors(floor))
+    return known or (Polygon([0.0], [1.0], [1.0], 0.0, 0.0, symmetric=True),)
 
 
 def lifted(operation: Callable[[list[Curve]], Curve], curves: Sequence[Curve]) -> Curve:
@@ -97,5 +102,5 @@ def lifted(operation: Callable[[list[Curve]], Curve], curves: Sequence[Curve]) -
     levels = [floors(curve) for curve in curves]
     outer = operation([published(curve) for curve in curves])
     inner = [operation([own[min(j, len(own) - 1)] for own in levels]) for j in range(max(map(len, levels)))]
-    reasons = dict.fromkeys(curve.method for curve in curves if isinstance(curve, Outer))
+    reasons = dict.fromkeys(curve.method.split("safe: ")[-1] for curve in curves if isinstance(curve, Outer))
     return Outer(outer, inner, f"{outer.method}, safe: {'; '.join(reasons)}")

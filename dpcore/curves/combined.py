@@ -72,6 +72,10 @@ class Either(Curve):
         settled = self.pair & (epsilon == 0) & part.certified
         return np.asarray(~up | (~settled & (part.ceiling(np.maximum(epsilon, 0.0)) > lower)), dtype=np.bool_)
 
+    def guess(self, delta: float) -> float | None:
+        """Return that of the first part, of a pair and its inverse."""
+        return self.parts[0].guess(delta) if self.pair else None
+
     def outline(self) -> Outline | None:
         """Return that of the first part, of a pair and its inverse."""
         return self.parts[0].outline() if self.pair else None

@@ -28,7 +28,9 @@ _CELLS = 4_000_000  # epsilons times losses in memory at once, 32 MB
 # Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.
 _SPLINE_SECONDS, _SPLINE_ALWAYS, _SPLINE_MOST = 3.0, 0.012, 5_000
 _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
-_TRIALS, _LEVELS = 3, 4.0  # retries without far jumps, and decades between the masses that may be left out
+_TRIALS, _LEVELS = 3, 1.0  # retries without far jumps, and decades between the masses that may be left out
+_EASY_TRANSFORM = 1e8  # work of a transform whose lines are short
+_LIKELY = 1e-12  # delta below which few questions go: the first guess
 _SPARE = 0.02  # share of the tolerance that the left-out masses may use; more would widen the bracket visibly
 _VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
 _CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
@@ -63,6 +65,10 @@ class Directed(Curve):
     def outline(self) -> Outline | None:
         """Return that of the forward curve."""
         return self.forward.outline()
+
+    def guess(self, delta: float) -> float | None:
+        """Return that of the forward curve."""
+        return self.forward.guess(delta)
 
     def inverse(self) -> Curve:
         """Return the two curves exchanged."""
@@ -206,9 +212,15 @@ class Certified(Curve):
         return (out[0], out[1]), (out[2], out[3])
 
     def _inner(self, epsilon: FloatArray, tolerance: float) -> tuple[Bounds, Bounds]:
+        bounds: tuple[Bounds, Bounds] = (
+            (np.zeros(epsilon.size), np.ones(epsilon.size)),
+            (np.zeros(epsilon.size), np.ones(epsilon.size)),
+        )
+        if self._rare:
+            return self._without_jumps(epsilon, tolerance, bounds)
         if self.by_contour:
             try:
-                bounds = self._retried(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
+                bounds = self._without_jumps(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
                 return self._refined_on_lattice(epsilon, tolerance, bounds)
             except TallError:
                 checkpoint()  # raises if the time is over; the lattice needs no transform
@@ -216,19 +228,34 @@ class Certified(Curve):
         low = np.minimum(low, high)
         return (low, high), (1.0 - high, 1.0 - low)
 
-    def _retried(self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
-        """Retry brackets that are too wide without the far jumps of the parts.
+    @Lazy
+    def _rare(self) -> bool:
+        """Whether every part has far jumps of which few happen: then they are removed first.
+
+        With many of them the whole is nearly normal, and its transform needs a few nodes only.
+        """
+        return all(
+            curve.has_far_jumps and curve.rarely and curve.transform_effort(k) > _EASY_TRANSFORM
+            for curve, k in self.parts
+        )
+
+    def _without_jumps(
+        self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]
+    ) -> tuple[Bounds, Bounds]:
+        """Narrow brackets that are too wide by composing without the far jumps of the parts.
 
         How much may be left out follows from a lower bound of delta: a product is never more private than a part.
         """
         (low, high), rest = bounds
-        for _ in range(_TRIALS):
+        copies = sum(k for _, k in self.parts)
+        for trial in range(_TRIALS):
             wide = np.flatnonzero(high - low > tolerance * high)
             if not wide.size or not any(curve.has_far_jumps for curve, _ in self.parts):
                 break
             alone = np.max([curve.delta_bounds(epsilon[wide])[0] for curve, _ in self.parts], axis=0)
             least = np.maximum(low[wide], alone)
-            copies = sum(k for _, k in self.parts)
+            if trial == 0:
+                least = np.maximum(least, _LIKELY)  # a guess: a bracket that turns out too wide is made again
             level = np.floor(np.log10(np.maximum(_SPARE * tolerance * least / copies, 1e-290)) / _LEVELS) * _LEVELS
             for exponent in np.unique(level):
                 at = wide[level == exponent]
@@ -252,7 +279,9 @@ class Certified(Curve):
     def _trimmed_engine(self, mass: float, tolerance: float) -> contour.Contour:
         key = (mass, tolerance)
         if key not in self._trimmed:
-            self._trimmed[key] = contour.Contour([(c.trimmed(mass), k) for c, k in self.parts], tolerance / 2)
+            self._trimmed[key] = contour.Contour(
+                [(c.trimmed(mass), k) for c, k in self.parts], tolerance / 2, fine=True
+            )
         return self._trimmed[key]
 
     def _engine(self, tolerance: float) -> contour.Contour:
@@ -265,11 +294,23 @@ class Certified(Curve):
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return Chernoff's bound where the transform is known."""
-        return self._engine(current().tolerance).ceiling(epsilon) if self.by_contour else super().ceiling(epsilon)
+        known = self.by_contour and not self._rare
+        return self._engine(current().tolerance).ceiling(epsilon) if known else super().ceiling(epsilon)
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation where the transform is known."""
+        if self._rare:
+            return None  # a narrow core with far jumps is no bell
         return self._engine(current().tolerance).outline() if self.by_contour else None
+
+    def guess(self, delta: float) -> float | None:
+        """Return about the root of rare far jumps: where one of them, or the narrow core alone, has this delta."""
+        if not self._rare:
+            return None
+        copies = sum(k for _, k in self.parts)
+        jump = max(float(curve.epsilon_bounds(np.array([delta / copies]))[1][0]) for curve, _ in self.parts)
+        scale = np.sqrt(sum(k * getattr(curve, "loss_scale", 0.0) ** 2 for curve, k in self.parts))
+        return float(max(jump, scale * np.sqrt(max(-2.0 * np.log(delta) - 8.0, 0.25)) * 0.8))
 
     def expanded(self, grid: FloatArray) -> Local | None:
         """Return that of the contour, for a symmetric product whose transform is known."""

@@ -18,6 +18,7 @@ from dpcore.core.rounding import failure
 from dpcore.curves.base import Curve, FloatArray, largest_loss
 from dpcore.curves.composed import Certified, Directed, LaplaceFold, Sum
 from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.integer_gaussian import NARROW, IntegerGaussian, IntegerGaussians
 from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.two_halves import TwoHalves
@@ -42,6 +43,8 @@ _SUMMED_BRACKETS = 64  # with a certified bracket on a lattice
 _SMALL_SQUARE = 1e-290  # below, squares lose digits: the smallest doubles with all of them are near 1e-308
 _HALF_SIZE = 2**20  # losses of each half that meets in the middle, 24 MB
 _MOST_COPIES = 40  # as many copies of two losses make two halves of that size
+_WIDE = 10_000  # integers of a discrete Gaussian whose powers take longer on a lattice than by the contour
+_SEVERAL = 2  # discrete Gaussians that are joined into one factor
 _SAME = 1e-13  # relative difference of losses that rounding explains; larger would join different losses
 _BINOMIAL_ROUNDING, _LATTICE_ROUNDING = 1e3, 1e5
 """Relative errors of the masses of `binomial` (1e-13) and of `lattice` (1e-11), in units of 2^-53."""
@@ -70,7 +73,7 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
     _check_count(parts, LARGEST_K)
     exact = _polygons(polygons)
     if gaussian is None and not others:
-        return exact if exact is not None else Certified(polygons)
+        return exact if exact is not None else Certified(_joined(polygons))
     smooth = _smooth(gaussian, others)
     if not polygons:
         return smooth
@@ -79,7 +82,17 @@ def compose(parts: Sequence[tuple[Curve, int]]) -> Curve:
     rest: Parts = [(exact, 1)] if isinstance(exact, Polygon) and exact.size <= _SUMMED else list(polygons)
     if gaussian is not None:
         rest.append((gaussian, 1))
-    return Certified([*rest, *others])
+    return Certified([*_joined(rest), *others])
+
+
+def _joined(parts: Sequence[tuple[Curve, int]]) -> Parts:
+    """Join the discrete Gaussians into one factor, whose transform costs no more than that of one of them."""
+    wide = [(*curve.integer_gaussian, k) for curve, k in parts if curve.integer_gaussian is not None]
+    wide = [part for part in wide if part[0] >= NARROW]
+    if sum(k for _, _, k in wide) < _SEVERAL:
+        return list(parts)
+    rest = [(c, k) for c, k in parts if c.integer_gaussian is None or c.integer_gaussian[0] < NARROW]
+    return [*rest, (IntegerGaussians(wide), 1)]
 
 
 def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, Polygons, Parts]:
@@ -88,8 +101,14 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, P
     polygons: Polygons = []
     others: Parts = []
     laplace: dict[float, int] = {}
+    curves: dict[tuple[float, int], IntegerGaussian] = {}
+    equal: dict[tuple[float, int], int] = {}
     for curve, k in parts:
-        if isinstance(curve, Polygon):
+        if isinstance(curve, IntegerGaussian):
+            name = curve.sigma, curve.move
+            curves[name] = curve
+            equal[name] = equal.get(name, 0) + k
+        elif isinstance(curve, Polygon):
             polygons.append((_repeated(curve, k), 1) if k > 1 and curve.size == 1 else (curve, k))
         elif curve.gaussian_mu is not None:
             means.append((curve.gaussian_mu, k))
@@ -97,6 +116,7 @@ def _sorted(parts: Sequence[tuple[Curve, int]]) -> tuple[GaussianCurve | None, P
             laplace[curve.laplace_epsilon] = laplace.get(curve.laplace_epsilon, 0) + k
         else:
             others.append((curve, k))
+    polygons += [(curves[name], k) for name, k in equal.items()]
     others += [(LaplaceCurve(epsilon), k) for epsilon, k in laplace.items()]
     mu = _root_of_squares(means)
     gaussian = GaussianCurve(mu, "Gaussian composition") if mu > 0 else None
@@ -164,15 +184,16 @@ def _smooth(gaussian: GaussianCurve | None, others: Parts) -> Curve:
 
 def _polygons(parts: Polygons) -> Curve | None:
     """Return the exact product of polygons, or None if no exact method is feasible."""
-    if not parts:
+    if not parts or any(_too_wide(polygon, k) for polygon, k in parts):
         return None
+    parts = [_as_one(polygon, k) for polygon, k in parts]
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     plus, minus = [(p.q_inf, k) for p, k in parts], [(p.p_inf, k) for p, k in parts]
     at_plus = failure(plus)
     at_minus = at_plus if minus == plus else failure(minus)
     symmetric = all(p.symmetric for p, _ in parts)
-    tops = sorted([p.max_loss for p, _ in parts if p.max_loss > 0])
+    tops = sorted(top for top in (_typical(p) for p, _ in parts) if 0 < top < math.inf)
     # most products without a lattice are recognised by their largest losses
     possible = not tops or _divisor(tops, sum(p.size for p, _ in parts)) is not None
     step = lattice_step([p.loss for p, _ in parts]) if possible else None
@@ -193,6 +214,25 @@ def _polygons(parts: Polygons) -> Curve | None:
     return _halves(parts, at_minus, at_plus, symmetric)
 
 
+def _as_one(polygon: Polygon, k: int) -> tuple[Polygon, int]:
+    """Return k discrete Gaussians as one, where they are one to rounding."""
+    one = polygon.repeated(k) if k > 1 and isinstance(polygon, IntegerGaussian) else None
+    return (polygon, k) if one is None else (one, 1)
+
+
+def _too_wide(polygon: Polygon, k: int) -> bool:
+    """Whether k discrete Gaussians are not one and take longer on a lattice than by the contour."""
+    return polygon.integer_gaussian is not None and polygon.size > _WIDE and _as_one(polygon, k)[1] > 1
+
+
+def _typical(polygon: Polygon) -> float:
+    """Return a loss that is a multiple of the polygon's step, if its losses have one."""
+    if polygon.integer_gaussian is None:
+        return polygon.max_loss
+    sigma, move = polygon.integer_gaussian
+    return 0.5 * move / sigma**2
+
+
 def _ends(parts: Polygons) -> tuple[float, float]:
     """Return the smallest and the largest loss of a product."""
     return -largest_loss((-p.min_loss, k) for p, k in parts), largest_loss((p.max_loss, k) for p, k in parts)
@@ -202,7 +242,7 @@ def _ended(loss: FloatArray, ends: tuple[float, float]) -> FloatArray:
     """Return ascending losses, the first and last replaced by the ends if they differ from them by rounding alone."""
     out = loss.copy()
     for place, end in zip((0, -1), ends, strict=True):
-        if abs(out[place] - end) <= _SAME * abs(end):
+        if abs(out[place] - end) <= _SAME * abs(end) < math.inf:
             out[place] = end
     return out
 

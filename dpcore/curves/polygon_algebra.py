@@ -266,7 +266,7 @@ def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float
     for place, point in enumerate(points):
         if place % _CHECKPOINTS == 0:
             checkpoint()
-        while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point):
+        while len(hull) >= 2 and not_below(hull[-2], hull[-1], point):
             hull.pop()
         hull.append(point)
     corner = np.array(hull)
@@ -274,7 +274,7 @@ def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float
     return at, masses(at, height, (a, b)), float(height[-1])
 
 
-def _not_below(i: tuple[float, float], j: tuple[float, float], k: tuple[float, float]) -> bool:
+def not_below(i: tuple[float, float], j: tuple[float, float], k: tuple[float, float]) -> bool:
     """Return whether corner j does not lie strictly below the chord from i to k (slopes compared times e^L_j)."""
     with np.errstate(over="ignore"):
         left = (i[1] - j[1]) / -np.expm1(i[0] - j[0])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core.effort import checkpoint, current
+from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.question import question
 from dpcore.curves import sketch
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import Bounds, Curve, FloatArray
 
+_ROUGH = 0.02  # tolerance with which a root is located before it is computed
+_STRIDE, _STRIDES = 1.3, 40  # factor from one place to the next around a guess, and how many of them downwards
 _SHORTENINGS = 3  # halvings of the last step down: a ratio of 3 shrinks to 3^(1/8); fewer only widen the bracket
 
 
@@ -32,7 +34,7 @@ def epsilon_bounds(curve: Curve, delta: FloatArray) -> Bounds:
 
 def _search(curve: Curve, delta: FloatArray) -> Bounds:
     """Return the bracket of each root without a sketch: from delta(0) or the largest loss, and otherwise by bisection."""
-    at_zero = [float(bound[0]) for bound in curve.delta_bounds(np.zeros(1))]
+    at_zero = _at_zero(curve, delta)
     lower, upper = (np.where(delta >= edge, 0.0, np.inf) for edge in at_zero)
     if np.isfinite(curve.max_loss):
         end = (delta == curve.q_inf) & (delta < at_zero[1])
@@ -43,8 +45,31 @@ def _search(curve: Curve, delta: FloatArray) -> Bounds:
     return lower, upper
 
 
+def _at_zero(curve: Curve, delta: FloatArray) -> list[float]:
+    """Return bounds of delta(0), roughly if that is enough to see that no delta asked for is as large."""
+    if not curve.exact and current().tolerance < _ROUGH:
+        with effort(tolerance=_ROUGH):
+            rough = [float(bound[0]) for bound in curve.delta_bounds(np.zeros(1))]
+        if float(delta.max()) < rough[0]:
+            return rough
+    return [float(bound[0]) for bound in curve.delta_bounds(np.zeros(1))]
+
+
 def _root(curve: Curve, delta: float) -> tuple[float, float]:
-    """Bracket the root of delta(epsilon) = delta for one value: (lower, upper)."""
+    """Bracket the root of delta(epsilon) = delta for one value: (lower, upper).
+
+    A certified bracket that is wide costs less than a narrow one: the root is first located roughly.
+    """
+    exact = curve.exact
+    start = None
+    if not exact and current().tolerance < _ROUGH:
+        with effort(tolerance=_ROUGH):
+            start = _located(curve, delta)
+    return _located(curve, delta, start)
+
+
+def _located(curve: Curve, delta: float, start: tuple[float, float] | None = None) -> tuple[float, float]:
+    """Bracket the root to the tolerance in force, from a rough bracket if there is one."""
     exact = curve.exact
     goal = np.log(delta)
 
@@ -54,8 +79,13 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
         return low, high
 
     top = max(curve.max_loss, 0.0)
-    low, high = 0.0, min(1.0, top)
-    f_low, f_high = gaps(0.0)[1], gaps(high)[1]
+    low, high = start if start is not None and 0.0 < start[0] < start[1] < top else (0.0, min(1.0, top))
+    guess = curve.guess(delta) if start is None and not exact else None
+    if guess is not None and 0.0 < guess < top:
+        low, high = _around(lambda x: gaps(x)[1], guess, top)
+    f_low, f_high = gaps(low)[1], gaps(high)[1]
+    if low > 0.0 and f_low <= 0.0:
+        low, f_low = 0.0, gaps(0.0)[1]
     # doubled at most 1024 times before it is infinite: delta at infinity is q_inf, below the target
     while f_high > 0 and high < top:
         low, f_low = high, f_high
@@ -66,6 +96,25 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
     if exact:
         return high, high
     return _step_down(gaps, high), high
+
+
+def _around(gap: Callable[[float], float], guess: float, top: float) -> tuple[float, float]:
+    """Return two places next to a guess between which a falling function changes its sign, or 0 and a place."""
+    if gap(guess) > 0:
+        low = guess
+        while low < top:  # by a constant factor: some hundred rounds at most
+            high = min(low * _STRIDE, top)
+            if gap(high) <= 0:
+                return low, high
+            low = high
+        return low, top
+    high = guess
+    for _ in range(_STRIDES):
+        low = high / _STRIDE
+        if gap(low) > 0:
+            return low, high
+        high = low
+    return 0.0, high
 
 
 def _narrow(

@@ -2,15 +2,13 @@ r"""The pair (P0, s P1 + (1 - s) P0): the record is in the sample with probabili
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.combined import LeadingClosure, closed
-from dpcore.curves.gaussian import GaussianCurve
-from dpcore.engine import mixture_mgf
+from dpcore.curves.normal_jumps import JumpTransform
+from dpcore.engine.normal_jumps import Jumps
 from dpcore.engine.sampled_laplace_mgf import (
     LARGEST_EPSILON,
     SMALLEST_EPSILON,
@@ -18,10 +16,6 @@ from dpcore.engine.sampled_laplace_mgf import (
     ClosedSampledLaplaceLoss,
     SampledLaplaceLoss,
 )
-from dpcore.engine.trimmed_mixture import Trimmed
-
-if TYPE_CHECKING:
-    from dpcore.engine.contour_table import Factor
 
 TALLEST, SHORT = 1e5, -20.0
 """The contour is used if log abs(M) of a product at this height is below: else it needs too many nodes."""
@@ -41,7 +35,6 @@ class Subsampled(Curve):
     """
 
     symmetric = False
-    takes_rows = True
 
     def __init__(self, base: Curve, share: float, *, flipped: bool = False) -> None:
         self.base, self.share, self.flipped = base, share, flipped
@@ -102,72 +95,17 @@ class Subsampled(Curve):
         """Return the same pair exchanged."""
         return type(self)(self.base, self.share, flipped=not self.flipped)
 
-    @property
-    def has_mgf(self) -> bool:
-        """Whether the base is Gaussian, with a mu for which its transform is known."""
-        if not isinstance(self.base, GaussianCurve) or self.share >= 1:
-            return False
-        return mixture_mgf.has_transform(self.base.mu, self.share)
 
-    @property
-    def loss_scale(self) -> float:
-        """Return the order of magnitude of the loss of a Gaussian base: its deviation, to first order in the share."""
-        if not isinstance(self.base, GaussianCurve):
-            return 0.0
-        mu = self.base.mu
-        return min(self.share * float(np.sqrt(np.expm1(min(mu * mu, 100.0)))), mu)
+class SampledGaussian(JumpTransform, Subsampled):
+    """Gaussian noise on a Poisson sample: its transform is known."""
 
-    def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return log M(s) of a Gaussian base; the exchanged pair has M(-1 - s)."""
-        if not isinstance(self.base, GaussianCurve):
-            return super().log_mgf(s)
-        return mixture_mgf.log_mgf(-1.0 - s if self.flipped else s, self.base.mu, self.share)
-
-    def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return log M and its derivative on the real axis; of the exchanged pair those of M(-1 - c)."""
-        if not isinstance(self.base, GaussianCurve):
-            raise NotImplementedError
-        if not self.flipped:
-            return mixture_mgf.cumulants(c, self.base.mu, self.share)
-        value, slope = mixture_mgf.cumulants(-1.0 - c, self.base.mu, self.share)
-        return value, -slope
-
-    def log_decay(self, c: float, y: float) -> float:
-        """Return the bound by paths off the real axis."""
-        if not isinstance(self.base, GaussianCurve):
-            return 0.0
-        return mixture_mgf.log_decay(-1.0 - c if self.flipped else c, y, self.base.mu, self.share)
-
-    @property
-    def has_far_jumps(self) -> bool:
-        """Whether the record is sampled rarely but reveals much when it is."""
-        return not self.flipped and self.has_mgf
-
-    def transform_effort(self, copies: int) -> float:
-        """Return the work of the transform: a few rare samples make a law too irregular for a short line."""
-        return 3e6 if self.share >= 2e-3 and copies * self.share >= 1.0 else 2e9
-
-    def trimmed(self, mass: float) -> Factor:
-        """Return the pair with its far jumps, at most `mass` of P1, removed from the finite losses."""
-        if not self.has_far_jumps or not isinstance(self.base, GaussianCurve):
-            return self
-        return Trimmed(self.base.mu, self.share, mass)
-
-    @property
-    def mgf_rounding(self) -> float:
-        """Rounding error of the quadrature, in units of 2^-53 M(Re s)."""
-        return mixture_mgf.ROUNDING
-
-    def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
-        """Return the same at Re s = c."""
-        mu = self.base.mu if isinstance(self.base, GaussianCurve) else 0.0
-        return mixture_mgf.rounding(-1.0 - c if self.flipped else c, mu)
+    def __init__(self, base: Curve, share: float, *, flipped: bool = False) -> None:
+        super().__init__(base, share, flipped=flipped)
+        self.jumps = Jumps.single(base.gaussian_mu or 0.0, share)
 
 
 class SampledLaplace(Subsampled):
     """Laplace noise on a Poisson sample: its transform is known."""
-
-    takes_rows = False
 
     def __init__(self, base: Curve, share: float, *, flipped: bool = False) -> None:
         super().__init__(base, share, flipped=flipped)
@@ -178,11 +116,6 @@ class SampledLaplace(Subsampled):
     def has_mgf(self) -> bool:
         """It has."""
         return True
-
-    @property
-    def has_far_jumps(self) -> bool:
-        """Its loss is bounded."""
-        return False
 
     def _own(self, s: ComplexArray) -> ComplexArray:
         return np.asarray(-1.0 - s if self.flipped else s, dtype=np.complex128)
@@ -259,6 +192,8 @@ def subsampled(base: Curve, share: float) -> Curve:
     """Return the pair (P0, share P1 + (1 - share) P0), by its transform where that is known."""
     if share == 1.0:
         return base
+    if base.gaussian_mu is not None:
+        return SampledGaussian(base, share)
     epsilon = base.laplace_epsilon
     if epsilon is not None and SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON and share >= SMALLEST_SHARE:
         return SampledLaplace(base, share)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
 from dpcore.core.question import shared
 from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
+from dpcore.engine.contour_cells import BucketPlace, fine_cells, log_kappas
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_outline import Outline, outline
-from dpcore.engine.contour_plan import SPREAD, Bucket, Line, plain_line, smooth_line, windows
+from dpcore.engine.contour_plan import SPREAD, Bucket, Line, fading_line, plain_line, smooth_line, windows
 from dpcore.engine.contour_share import (
     KERNEL_D,
     KERNEL_I,
@@ -65,7 +66,10 @@ _FARTHEST = 2.0**52
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, and for the tolerance with and without digits in reserve."""
 
-_CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8)
+_NODES_FINE = 8000, 60_000, 300_000
+"""The same for a fine contour: its lines serve few values, and smoothing would need many more nodes."""
+
+_CLASSES = (220, 1000, _PLAIN_NODES + 8, _MOST_PLAIN + 8, _NODES_FINE[2] + 8)
 """Short lines of similar node counts are evaluated together."""
 
 _WORK, _LONGEST = 10_000_000, 1_000_000
@@ -106,13 +110,21 @@ class Contour:
         forbids it; the bracket is certified in any case.
     exchanged : Contour, optional
         The contour of the exchanged pairs, if there is one; it shares its saddle points.
+    fine : bool, default False
+        Whether a line serves only values of eps that differ by a small factor: with a narrow core and far jumps, values of
+        very different size lie within a few standard deviations of the tilted loss.
     """
 
     def __init__(
-        self, factors: Sequence[tuple[Factor, int]], tolerance: float, exchanged: Contour | None = None
+        self,
+        factors: Sequence[tuple[Factor, int]],
+        tolerance: float,
+        exchanged: Contour | None = None,
+        *,
+        fine: bool = False,
     ) -> None:
         self.product = TransformProduct(factors)
-        self.tolerance = tolerance
+        self.tolerance, self.fine = tolerance, fine
         self._exchanged = exchanged
 
     @Lazy
@@ -179,7 +191,7 @@ class Contour:
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return an upper bound of delta at epsilon >= 0 at almost no cost: Chernoff's, at the saddle points."""
         c, log_m = self.branches[KERNEL_D].c, self.branches[KERNEL_D].log_m
-        top = log_m + _log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
+        top = log_m + log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
         with np.errstate(over="ignore"):
             bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
         tail = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY
@@ -321,7 +333,7 @@ class Contour:
         ascending = eps if order is None else eps[order]
         low, high = np.searchsorted(ascending, self._crossings).tolist()
         assigned: list[tuple[Name, Bucket | None, Index]] = []
-        new: list[_Place] = []
+        new: list[BucketPlace] = []
         for kind, begin, end in ((KERNEL_N, 0, low), (KERNEL_I, low, high), (KERNEL_D, high, eps.size)):
             if begin == end:
                 continue
@@ -333,12 +345,15 @@ class Contour:
         return [(bucket or buckets[name], index) for name, bucket, index in assigned]
 
     def _sorted(
-        self, kind: int, eps: FloatArray, width: float, new: list[_Place], buckets: dict[Name, Bucket]
+        self, kind: int, eps: FloatArray, width: float, new: list[BucketPlace], buckets: dict[Name, Bucket]
     ) -> Iterator[tuple[Name, Bucket | None, slice]]:
         """Yield the buckets of ascending values on one branch, each with its part of them; add missing ones to `new`."""
         branch = self.branches[kind]
         steps = np.interp(eps, branch.epsilon, branch.steps) - self._starts[kind][0]
         position = np.floor(np.minimum(steps / width, _FARTHEST)).astype(np.int64)
+        if self.fine:
+            yield from fine_cells(branch, self._starts[kind][0], (kind, eps, position, width), new, buckets)
+            return
         cuts = (position[1:] != position[:-1]).nonzero()[0] + 1 if position[0] != position[-1] else ()
         for begin, end in pairwise((0, *cuts, eps.size)):
             at, first, last = int(position[begin]), float(eps[begin]), float(eps[end - 1])
@@ -348,12 +363,12 @@ class Contour:
                 yield name, bucket, slice(begin, end)
                 continue
             if width == _LONG and bucket is None and branch.epsilon[0] < first <= last < branch.epsilon[-1]:
-                new.append(_Place(name, float(steps[begin]), float(steps[end - 1])))
+                new.append(BucketPlace(name, float(steps[begin]), float(steps[end - 1])))
             else:
-                new.append(_Place(name, at * width, (at + 1) * width))
+                new.append(BucketPlace(name, at * width, (at + 1) * width))
             yield name, None, slice(begin, end)
 
-    def _prepare(self, places: list[_Place]) -> dict[Name, Bucket]:
+    def _prepare(self, places: list[BucketPlace]) -> dict[Name, Bucket]:
         """Choose the line of each new bucket and evaluate M at all real points of its certificate in one call."""
         if not places:
             return {}
@@ -369,7 +384,7 @@ class Contour:
         values = self.product.cumulants(points.ravel())[0].reshape(points.shape)
         apart = (points - c[:, None])[:, 1:]
         with np.errstate(invalid="ignore"):
-            bounds = values + _log_kappas(points)
+            bounds = values + log_kappas(points)
             ratio = bounds[:, 1:] - values[:, :1]
             ratio -= apart * np.where(apart > 0, low[:, None], high[:, None])
         rows = np.array((c, values[:, 0], bounds[:, 0], low, high, curvature)).T.tolist()
@@ -394,7 +409,7 @@ class Contour:
         least = max(_ACCURACY, _DIGITS * self.tolerance) * math.exp(min(0.0, _WIDTH**2 - width**2) / 8)
         return least * (1.0 if bucket.kind == KERNEL_I else bucket.relative)
 
-    def _positions(self, kind: int, places: list[_Place]) -> FloatArray:
+    def _positions(self, kind: int, places: list[BucketPlace]) -> FloatArray:
         """Return c, the ends of epsilon and the slope of epsilon in c of some buckets of one branch."""
         branch, product = self.branches[kind], self.product
         (start, end), top = self._starts[kind], float(branch.steps[-1])
@@ -407,7 +422,11 @@ class Contour:
             high[last >= top] = product.max_loss
         if kind == KERNEL_N and math.isfinite(product.min_loss):
             low[first <= 0] = product.min_loss
-        return np.array((c, low, high, branch.slope[branch.steps[1:-1].searchsorted(middle)]))
+        slope = branch.slope[branch.steps[1:-1].searchsorted(middle)]
+        for at, place in enumerate(places):
+            if place.ends is not None:
+                low[at], high[at] = place.ends
+        return np.array((c, low, high, slope))
 
     def _relative(self, bucket: Bucket) -> float:
         """Estimate delta over the kernel, at least 1: a small kernel needs that much less relative accuracy."""
@@ -427,18 +446,22 @@ class Contour:
         coarse = min(0.02 * target, 1e-2)
         if level == 0:
             s = math.sqrt(min(_AIM * target * bucket.size / bucket.density, 0.1 / bucket.curvature))
+            few, some, most = _NODES_FINE if self.fine else (_FINE_NODES, _PLAIN_NODES, _MOST_PLAIN)
             line = (
-                plain_line(product, bucket, bucket.plan[0], _FINE_NODES)
+                plain_line(product, bucket, bucket.plan[0], few)
                 # a loss far from normal can be much rarer than its saddle point estimate: keep digits in reserve
-                or plain_line(product, bucket, 1e-5 * coarse, _PLAIN_NODES)
-                or plain_line(product, bucket, 0.02 * coarse, _MOST_PLAIN)
-                or plain_line(product, bucket, 2.5 * coarse, _MOST_PLAIN)
-                or smooth_line(product, bucket, s, 0.05 * coarse, cap)
+                or plain_line(product, bucket, 1e-5 * coarse, some)
+                or plain_line(product, bucket, 0.02 * coarse, most)
+                or plain_line(product, bucket, 2.5 * coarse, most)
+                # a narrow core with far jumps would need a million smoothed nodes: its bracket stays wide
+                or (None if self.fine else fading_line(product, bucket, s, 0.05 * coarse, cap))
+                or (None if self.fine else smooth_line(product, bucket, s, 0.05 * coarse, cap))
             )
         elif bucket.lines[-1].count < cap:
             # the kernel may be much smaller than estimated: then the omitted nodes, not the smoothing, make the bracket wide
             s = max(shrink, 0.1) * bucket.lines[-1].smoothing
-            line = smooth_line(product, bucket, s, 0.05 * coarse * 0.1 ** min(level, _FINER), cap)
+            accuracy = 0.05 * coarse * 0.1 ** min(level, _FINER)
+            line = fading_line(product, bucket, s, accuracy, cap) or smooth_line(product, bucket, s, accuracy, cap)
         else:
             line = None
         if line is not None:
@@ -467,17 +490,3 @@ class Contour:
             # values that no line can serve do not hold up the others
             open_ = (width > self.tolerance) & (line.count < _HOPELESS * self._cap * finer)
             index, shrink, level = index[open_], float(finer[open_].min(initial=1.0)), level + 1
-
-
-class _Place(NamedTuple):
-    """A new bucket: its kind, number and width, and the deviations it covers, from the start of the branch."""
-
-    name: Name
-    first: float
-    last: float
-
-
-def _log_kappas(c: FloatArray) -> FloatArray:
-    """Return `log_kappa` of each exponent."""
-    b = np.maximum(np.maximum(c, -1 - c), 1e-300)
-    return np.asarray(b * np.log(b) - (1 + b) * np.log1p(b), dtype=np.float64)

@@ -184,6 +184,38 @@ def _stride(before: tuple[float, float], now: tuple[float, float], target: float
     return float(min(_LONGEST, max(_SHORTEST, 1.03 * growth)))
 
 
+def fading_line(product: TransformProduct, bucket: Bucket, s: float, accuracy: float, cap: int) -> Line | None:
+    """Return the nodes up to where a product of lattice laws has faded, with a Gaussian part of mean `s` far behind them.
+
+    Such a product revives near common periods of its parts, so its decay is bounded cell by cell (`decay_between`) up to
+    where the Gaussian part has faded; a cell holds at most its length over the step, plus one, nodes. None where the
+    parts give no such bound, or where it is not enough.
+    """
+    if not product.has_cells:
+        return None
+    target = accuracy * bucket.size
+    period, excess = bucket.window(s, target)
+    if not math.isfinite(period):
+        return None
+    step, bump = 2 * math.pi / period, bump_weight(s)
+    # beyond the end the Gaussian part alone is below a hundredth of the target
+    end = math.sqrt(2 * max(1.0, math.log((1 + bump / s**2) / (0.01 * target)))) / s
+    ends = product.cells(min(1.0 / math.sqrt(bucket.variance), 0.1 * end), end)
+    if ends is None:
+        return None
+    begin, length = ends[:-1], ends[1:] - ends[:-1]
+    log_size = product.decay_between(bucket.c, ends) - 0.5 * (s * begin) ** 2
+    weight = (length + step) * (1 / begin**2 + bump) / math.pi * np.exp(np.maximum(log_size, -745.0))
+    behind = np.cumsum(weight[::-1])[::-1] + 0.01 * target
+    enough = int(np.argmax(behind <= target))
+    count = max(8, math.ceil(begin[enough] / step) + 2)
+    if behind[enough] > target or count > cap:
+        return None
+    log_scale = bucket.log_m + 0.5 * s * s * bucket.c * (bucket.c + 1)
+    cut = 1.01 * float(behind[enough])
+    return Line(bucket.c, 0.5 * (bucket.low + bucket.high), step, count, s, log_scale, cut, excess)
+
+
 def smooth_line(product: TransformProduct, bucket: Bucket, s: float, accuracy: float, cap: int) -> Line | None:
     """Return nodes with a Gaussian part of mean `s`, or of the smallest larger mean that `cap` nodes can afford."""
     target = accuracy * bucket.size

@@ -49,6 +49,9 @@ _LARGEST_EXPONENT = 70.0
 _MANY_SLOW, _STRONGEST = 200, 100
 """Number of parts with a costly bound of their decay beyond which only the strongest are used, and how many."""
 
+_GROWTH, _MOST_CELLS = 0.02, 100_000
+"""Share by which the first cells of `decay_between` grow, and most cells: more take longer than the nodes they save."""
+
 _HANDICAP = 1.0
 """Advantage in log size that N needs over the other kernels for eps >= 0, where it is the larger one of D and N."""
 
@@ -134,6 +137,7 @@ class TransformProduct:
         self.max_loss = _total([(factor.max_loss, count) for factor, count in self.parts])
         self.min_loss = -_total([(-factor.min_loss, count) for factor, count in self.parts])
         self.rounding = float(sum(k * getattr(part, "mgf_rounding", 2.0) for part, k in self.parts))
+        self._decays: dict[tuple[int, float, float], FloatArray] = {}
         self._reach = tuple(_finite(max(abs(part.min_loss), abs(part.max_loss))) for part, _ in self.parts)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
@@ -219,6 +223,33 @@ class TransformProduct:
             factor, count = self.parts[0]
             return count * factor.log_decay(c, y)
         return math.fsum(count * factor.log_decay(c, y) for factor, count in self._fading)
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether some part bounds its decay cell by cell (`decay_between`, with a `decay_cell`)."""
+        return any(hasattr(factor, "decay_between") for factor, _ in self.parts)
+
+    def cells(self, start: float, end: float) -> FloatArray | None:
+        """Return the ends of cells for `decay_between`, their lengths growing up to `decay_cell`; None if they are too many."""
+        longest = max(getattr(factor, "decay_cell", 0.0) for factor, _ in self.parts)
+        growing = math.ceil(math.log(max(end / start, 1.0 + _GROWTH)) / math.log1p(_GROWTH))
+        first = start * (1.0 + _GROWTH) ** np.arange(growing + 1.0)
+        first = first[: 1 + int(np.searchsorted(first * _GROWTH, longest))]
+        if first[-1] >= end:
+            return first
+        count = math.ceil((end - first[-1]) / longest)
+        if count > _MOST_CELLS:
+            return None
+        return np.concatenate((first, first[-1] + longest * np.arange(1.0, count + 1.0)))
+
+    def decay_between(self, c: float, ends: FloatArray) -> FloatArray:
+        """Bound log(abs(M(c+iY))/M(c)) for every Y in each cell between two ends."""
+        name = ends.size, float(ends[0]), float(ends[-1])
+        if name not in self._decays:
+            bounds = (k * f.decay_between(ends) for f, k in self.parts if hasattr(f, "decay_between"))
+            self._decays = {name: np.asarray(sum(bounds), dtype=np.float64)}
+        rest = [(f, k) for f, k in self.parts if not hasattr(f, "decay_between")]
+        return self._decays[name] + math.fsum(k * f.log_decay(c, float(ends[0])) for f, k in rest)
 
     @Lazy
     def _fading(self) -> tuple[tuple[Factor, int], ...]:

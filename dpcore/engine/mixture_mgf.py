@@ -27,13 +27,16 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from dpcore.core.effort import checkpoint, claim
+
+if TYPE_CHECKING:
+    from dpcore.engine.normal_jumps import Jumps
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -53,6 +56,9 @@ _NODE_BYTES = 64  # a node with its logarithms and weights
 _TINY_STEP = 1e-12  # imaginary parts below it are steps of a derivative
 _FARTHEST, _PEAK, _STEEPEST = 120.0, 64.0, 31.0
 """Largest (c + 1) mu^2, largest (c + 1) mu, and largest w of `_bend`, for which M is computed."""
+
+_FARTHEST_MIXED, _PEAK_MIXED = 1200.0, 200.0
+"""The same for several moves: the largest of them are rare, and their exponents are needed only for small ones."""
 
 _HEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.9, 1.2, 1.55, 2.0, 2.5])
 """Heights of the paths of the bound, in units of 1/mu or of 1, whichever is smaller; below c = -1 only up to 1.2."""
@@ -80,7 +86,7 @@ class _Path(NamedTuple):
     flat_weight: FloatArray
 
 
-class _Lines(NamedTuple):
+class LinePath(NamedTuple):
     """The integrand on vertical lines Re s = c: log|r|, arg r, a row of weights (relative to M(c)) per line, and log M(c)."""
 
     size: FloatArray
@@ -89,50 +95,42 @@ class _Lines(NamedTuple):
     log_total: FloatArray
 
 
-def rounding(c: FloatArray, mu: float) -> FloatArray:
+def rounding(c: FloatArray, law: Jumps) -> FloatArray:
     """Return the rounding error of M(s) at Re s = c in units of 2^-53 M(c), beyond 4 abs(log M(s)).
 
-    Where the integrand peaks, near x = (c + 1) mu, the exponents (c + 1) log r and -x^2/2 are of the size of x^2 and
+    Where the integrand peaks, near x = (c + 1) times the move, the exponents (c + 1) log r and -x^2/2 are of the size of x^2 and
     nearly cancel, but their roundings remain.
     """
-    return np.asarray(ROUNDING + 2.0 * (mu * np.maximum(c + 1.0, 0.0)) ** 2, dtype=np.float64)
-
-
-def _share(x: float, mu: float, q: float) -> float:
-    """Return the part of r(x) that is due to the record: (log r)' = mu share, (log r)'' = mu^2 share (1 - share)."""
-    return 1.0 / (1.0 + (1.0 - q) / q * math.exp(min(700.0, mu * mu / 2 - mu * x)))
+    return np.asarray(ROUNDING + 2.0 * (law.largest * np.maximum(c + 1.0, 0.0)) ** 2, dtype=np.float64)
 
 
 @lru_cache(maxsize=1024)
-def _bend(mu: float, q: float, c: float) -> float:
+def _bend(law: Jumps, c: float) -> float:
     r"""Return w such that the integrand grows at most like e^(w t^2/2) at height t.
 
     It is 1 from c = -1 on, where r is largest on the axis. Below, a smaller \|r\| counts more: w = 1 + \|c+1\| max (log r)'',
     the maximum over all x with a noticeable weight.
     """
-    if c >= -1.0:
-        return 1.0
-    share = min(0.5, _share(_ROOM, mu, q))
-    return 1.0 - (c + 1.0) * mu * mu * share * (1.0 - share)
+    return 1.0 if c >= -1.0 else 1.0 - (c + 1.0) * law.bend
 
 
-def has_transform(mu: float, q: float) -> bool:
+def has_transform(law: Jumps) -> bool:
     """Return whether M is known to the right of 0, where the exponents of delta are."""
-    return _range(mu, q)[1] > 0.0
+    return _range(law)[1] > 0.0
 
 
-def _range(mu: float, q: float) -> tuple[float, float]:
+def _range(law: Jumps) -> tuple[float, float]:
     """Return the least and the largest c at which M is computed: beyond any exponent a delta above 1e-300 needs."""
-    share = min(0.5, _share(_ROOM, mu, q))
-    bend, square = mu * mu * share * (1.0 - share), mu * mu
+    bend, mu = law.bend, law.largest
     lowest = -1.0 - (_STEEPEST - 1.0) / bend if bend > _NO_BEND else -_MOST
-    return lowest, min(_FARTHEST / square, _PEAK / mu) - 1.0 if square > _NO_BEND else _MOST
+    farthest, peak = (_FARTHEST, _PEAK) if law.alone else (_FARTHEST_MIXED, _PEAK_MIXED)
+    return lowest, min(farthest / (mu * mu), peak / mu) - 1.0 if mu * mu > _NO_BEND else _MOST
 
 
 @lru_cache(maxsize=1024)
-def _ends(mu: float, q: float, c: float, cut: float) -> tuple[float, float]:
-    """Return where the integrand begins and ends: it peaks between 0 and (c + 1) mu, or nearer to the cut."""
-    peak = (c + 1.0) * mu
+def _ends(law: Jumps, c: float, cut: float) -> tuple[float, float]:
+    """Return where the integrand begins and ends: it peaks between 0 and (c + 1) times the move, or nearer to the cut."""
+    peak = (c + 1.0) * law.largest
     if peak > cut:
         peak = (cut + peak * TAPER**2) / (1 + TAPER**2)
     if peak < 0:
@@ -140,14 +138,14 @@ def _ends(mu: float, q: float, c: float, cut: float) -> tuple[float, float]:
         # to a thousandth, or to a part of the room: with a nearly constant r a peak of -1e14 is not real
         for _ in range(max(10, math.frexp(peak)[1] + 3)):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if middle < peak * _share(middle, mu, q) else (low, middle)
+            low, high = (middle, high) if middle < (c + 1.0) * law.mean_move(middle) else (low, middle)
         peak = low
     return min(0.0, peak) - _ROOM, max(0.0, peak) + _ROOM
 
 
-def _height(mu: float, q: float, c: float, cut: float) -> float:
+def _height(law: Jumps, c: float, cut: float) -> float:
     """Return the height of the path: up to twice of it r has a positive real part and the integrand is small."""
-    return min(1.0 if cut == math.inf else TAPER, 0.75 / mu, math.sqrt(2.0 / _bend(mu, q, c)))
+    return min(1.0 if cut == math.inf else TAPER, 0.75 / law.largest, math.sqrt(2.0 / _bend(law, c)))
 
 
 def _step(height: float) -> float:
@@ -165,60 +163,38 @@ def _nodes(step: float, ends: tuple[float, float]) -> FloatArray:
     return np.asarray(step * np.arange(first, last + 1), dtype=np.float64)
 
 
-def _log_ratio(x: FloatArray, mu: float, q: float) -> FloatArray:
-    """Return log r on the real axis."""
-    rise = mu * x - mu * mu / 2
-    up = np.log(q) + rise
-    # log(1 - q + q e^rise), in a form in which neither a large nor a small rise loses digits
-    return np.where(
-        rise > 1.0,
-        up + np.log1p((1.0 - q) * np.exp(-np.maximum(up, -700.0))),
-        np.log1p(q * np.expm1(np.minimum(rise, 1.0))),
-    )
-
-
-def _log_ratios(x: FloatArray, mu: float, q: float) -> FloatArray:
+def _log_ratios(x: FloatArray, law: Jumps) -> FloatArray:
     """Return log r on the real axis, with a look at the clock between pieces: noise of 10^6 has 10^7 nodes."""
     if x.size <= _CELLS:
-        return _log_ratio(x, mu, q)
+        return law.log_ratio(x)
     out = np.empty_like(x)
     for begin in range(0, x.size, _CELLS):
         checkpoint()
         piece = slice(begin, begin + _CELLS)
-        out[piece] = _log_ratio(x[piece], mu, q)
+        out[piece] = law.log_ratio(x[piece])
     return out
 
 
-def _turned_log_ratio(x: FloatArray, height: FloatArray | float, mu: float, q: float) -> tuple[FloatArray, FloatArray]:
-    """Return log|r| and arg r at x + i height, from r - 1 without cancellation."""
-    rise = mu * x - mu * mu / 2
-    growth = np.exp(rise)
-    angle = mu * height
-    real = q * (np.expm1(rise) - 2.0 * growth * np.sin(angle / 2) ** 2)
-    imaginary = q * growth * np.sin(angle)
-    return 0.5 * np.log1p(real * (2.0 + real) + imaginary * imaginary), np.arctan2(imaginary, 1.0 + real)
-
-
 @lru_cache(maxsize=64)
-def _path(mu: float, q: float, height: float, low: float, high: float, cut: float) -> _Path:
+def _path(law: Jumps, height: float, low: float, high: float, cut: float) -> _Path:
     """Return the nodes at a height, shared by all lines of that height."""
     step = _step(height)
     x = _nodes(step, (low, high))
-    size, turn = _turned_log_ratio(x, height, mu, q)
+    size, turn = law.turned_log_ratio(x, height)
     flat = math.log(step / math.sqrt(2 * math.pi)) - x * x / 2
     weight, angle = flat + height * height / 2, -height * x
     if cut < math.inf:
         taper = log_ndtr((cut - x - 1j * height) / TAPER)
         weight, angle, flat = weight + taper.real, angle + taper.imag, flat + log_ndtr((cut - x) / TAPER)
-    return _Path(size, turn, weight, angle, _log_ratio(x, mu, q), flat)
+    return _Path(size, turn, weight, angle, law.log_ratio(x), flat)
 
 
 @lru_cache(maxsize=256)
-def _lines(mu: float, q: float, lines: tuple[float, ...], cut: float = math.inf) -> _Lines:
+def _lines(law: Jumps, lines: tuple[float, ...], cut: float = math.inf) -> LinePath:
     """Return common nodes, weights and log M(c) for several c: the lowest path that any of them needs serves all."""
-    height = min(_height(mu, q, c, cut) for c in lines)
-    low, high = zip(*(_ends(mu, q, c, cut) for c in lines), strict=True)
-    path = _path(mu, q, height, *_outward((min(low), max(high))), cut)
+    height = min(_height(law, c, cut) for c in lines)
+    low, high = zip(*(_ends(law, c, cut) for c in lines), strict=True)
+    path = _path(law, height, *_outward((min(low), max(high))), cut)
     power = np.array(lines)[:, None] + 1.0
     log_total = _log_sum(power * path.flat + path.flat_weight)
     fall = power * path.size
@@ -227,7 +203,7 @@ def _lines(mu: float, q: float, lines: tuple[float, ...], cut: float = math.inf)
     inside = np.flatnonzero((fall > fall.max(axis=1, keepdims=True) - _FALL).any(axis=0))
     use = slice(int(inside[0]), int(inside[-1]) + 1)
     turn = path.turn[use]
-    return _Lines(path.size[use], turn, _turned(fall[:, use], power * turn + path.angle[use]), log_total)
+    return LinePath(path.size[use], turn, _turned(fall[:, use], power * turn + path.angle[use]), log_total)
 
 
 def _log_sum(exponent: FloatArray) -> FloatArray:
@@ -251,7 +227,7 @@ def _turned(log_size: FloatArray, angle: FloatArray) -> ComplexArray:
     return out
 
 
-def log_mgf(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> ComplexArray:
+def log_mgf(s: ComplexArray, law: Jumps, cut: float = math.inf) -> ComplexArray:
     """Return log M(s) at complex s; points on one vertical line share their nodes.
 
     Rows of a 2-d array with equally spaced points on a line each, as contours have them, cost two small tables of
@@ -259,36 +235,36 @@ def log_mgf(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> Comp
     """
     s = np.asarray(s, dtype=np.complex128)
     if s.ndim == 2 and s.shape[1] >= _EVEN and (s.real == s.real[:, :1]).all():
-        return _rows(s, mu, q, cut)
+        return _rows(s, law, cut)
     flat = s.ravel()
     lines = set(flat.real.tolist())
     if len(lines) > max(4, flat.size // 8) or _derivatives(flat):
-        return _scattered(flat, mu, q, cut).reshape(s.shape)
+        return _scattered(flat, law, cut).reshape(s.shape)
     out = np.empty(flat.size, dtype=np.complex128)
     for c in lines:
         members = np.flatnonzero(flat.real == c)
-        out[members] = _rows(flat[None, members], mu, q, cut)[0]
+        out[members] = _rows(flat[None, members], law, cut)[0]
     return out.reshape(s.shape)
 
 
-def _rows(s: ComplexArray, mu: float, q: float, cut: float) -> ComplexArray:
+def _rows(s: ComplexArray, law: Jumps, cut: float) -> ComplexArray:
     """Return log M along lines, one per row; nan too far out."""
-    first, last = _range(mu, q)
+    first, last = _range(law)
     inside = (s.real[:, 0] >= first) & (s.real[:, 0] <= last)
     if inside.all():
-        return _along(_lines(mu, q, tuple(s.real[:, 0].tolist()), cut), s.imag)
+        return along(_lines(law, tuple(s.real[:, 0].tolist()), cut), s.imag)
     out = np.full(s.shape, np.nan, dtype=np.complex128)
     if inside.any():
-        out[inside] = _rows(s[inside], mu, q, cut)
+        out[inside] = _rows(s[inside], law, cut)
     return out
 
 
 def _derivatives(s: ComplexArray) -> bool:
-    """Return whether the points are a tiny step off the real axis, which `_along` would lose in its rounding."""
+    """Return whether the points are a tiny step off the real axis, which `along` would lose in its rounding."""
     return bool((s.imag != 0).any() and (np.abs(s.imag) < _TINY_STEP).all())
 
 
-def _along(lines: _Lines, y: FloatArray) -> ComplexArray:
+def along(lines: LinePath, y: FloatArray) -> ComplexArray:
     """Return log M at points of lines; M(c - iy) is the conjugate of M(c + iy), and M(c) is already known."""
     below = y < 0
     value = _transform(lines, np.abs(y) if below.any() else y)
@@ -303,44 +279,45 @@ def _along(lines: _Lines, y: FloatArray) -> ComplexArray:
     return log_value
 
 
-def _scattered(s: ComplexArray, mu: float, q: float, cut: float = math.inf) -> ComplexArray:
+def _scattered(s: ComplexArray, law: Jumps, cut: float = math.inf) -> ComplexArray:
     """Return log M at points on many different lines, those (nearly) on the real axis together; nan too far out."""
     out = np.full(s.size, np.nan, dtype=np.complex128)
     level = np.abs(s.imag) < _TINY_STEP
-    value, slope = cumulants(s.real[level], mu, q, cut)
+    value, slope = cumulants(s.real[level], law, cut)
     out[level] = value + 1j * (s.imag[level] * slope)
-    first, last = _range(mu, q)
+    first, last = _range(law)
     for at in np.flatnonzero(~level & (s.real >= first) & (s.real <= last)).tolist():
-        out[at] = _along(_lines(mu, q, (float(s.real[at]),), cut), s.imag[at : at + 1, None])[0, 0]
+        out[at] = along(_lines(law, (float(s.real[at]),), cut), s.imag[at : at + 1, None])[0, 0]
     return out
 
 
-def cumulants(c: FloatArray, mu: float, q: float, cut: float = math.inf) -> tuple[FloatArray, FloatArray]:
+def cumulants(c: FloatArray, law: Jumps, cut: float = math.inf) -> tuple[FloatArray, FloatArray]:
     """Return log M(c) and its derivative, the mean of log r under the tilted law, at real c; nan too far out."""
     out = np.full((2, c.size), np.nan)
     order = np.argsort(c, kind="stable")
     # a steep integrand needs small steps, a large tilt a long range: neighbours share both
-    lowest, highest = _range(mu, q)
+    lowest, highest = _range(law)
     fences = sorted((lowest, *(fence for fence in _FENCES if lowest < fence < highest)))
     ends = np.searchsorted(c[order], fences).tolist()
     for start, end in pairwise((*ends, int(np.searchsorted(c[order], highest, side="right")))):
         for begin in range(start, end, _BLOCK):
             part = order[begin : min(begin + _BLOCK, end)]
-            out[:, part] = _block(c[part], mu, q, cut)
+            out[:, part] = _block(c[part], law, cut)
     return out[0], out[1]
 
 
-def _block(c: FloatArray, mu: float, q: float, cut: float) -> tuple[FloatArray, FloatArray]:
+def _block(c: FloatArray, law: Jumps, cut: float) -> tuple[FloatArray, FloatArray]:
     """Return log M and its derivative at a few ascending real points on common nodes, for bounds and saddle points.
 
     With e^(w t^2/2) for the growth off the axis, steps up to 1/2, 1/(2 mu) and 3/(4 sqrt(w)) leave a relative error below
     1e-13.
     """
     lowest, highest = float(c[0]), float(c[-1])
+    mu = law.largest
     width = 1.0 / mu if cut == math.inf else min(TAPER / 2, 0.5 / mu)
-    step = min(0.5 * min(1.0, width), 0.75 / math.sqrt(_bend(mu, q, lowest)))
-    x = _nodes(step, (_ends(mu, q, lowest, cut)[0], _ends(mu, q, highest, cut)[1]))
-    ratio = _log_ratios(x, mu, q)
+    step = min(0.5 * min(1.0, width), 0.75 / math.sqrt(_bend(law, lowest)))
+    x = _nodes(step, (_ends(law, lowest, cut)[0], _ends(law, highest, cut)[1]))
+    ratio = _log_ratios(x, law)
     normal = x * x / 2 if cut == math.inf else x * x / 2 - log_ndtr((cut - x) / TAPER)
     out = np.empty((2, c.size))
     rows = max(1, _CELLS // x.size)
@@ -358,12 +335,12 @@ def _block(c: FloatArray, mu: float, q: float, cut: float) -> tuple[FloatArray, 
     return out[0], out[1]
 
 
-def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
+def _transform(lines: LinePath, y: FloatArray) -> ComplexArray:
     """Return the sum of weight e^(i y log r) for each y >= 0, one line per row."""
     n = y.shape[1]
     if n < _EVEN or not _even(y):
         pairs = zip(_phases(lines, y), lines.weight, strict=True)
-        return np.stack([_product(phases, weight[:, None]).ravel() for phases, weight in pairs])
+        return np.stack([product(phases, weight[:, None]).ravel() for phases, weight in pairs])
     inner = math.isqrt(n - 1) + 1
     outer = -(-n // inner)
     step = (y[:, -1] - y[:, 0]) / (n - 1)
@@ -373,7 +350,7 @@ def _transform(lines: _Lines, y: FloatArray) -> ComplexArray:
     if y[:, 0].any():
         coarse *= _phases(lines, y[:, :1])
     fine = _powers(lines, step, inner)
-    return np.stack([_product(one, other.T).ravel()[:n] for one, other in zip(coarse, fine, strict=True)])
+    return np.stack([product(one, other.T).ravel()[:n] for one, other in zip(coarse, fine, strict=True)])
 
 
 def _even(y: FloatArray) -> bool:
@@ -381,12 +358,12 @@ def _even(y: FloatArray) -> bool:
     return bool((np.abs(gap - gap[:, :1]) <= 1e-9 * np.abs(gap[:, :1])).all())
 
 
-def _phases(lines: _Lines, y: FloatArray) -> ComplexArray:
+def _phases(lines: LinePath, y: FloatArray) -> ComplexArray:
     """Return e^(i y log r): lines, values of y, nodes."""
     return _turned(-y[:, :, None] * lines.turn, y[:, :, None] * lines.size)
 
 
-def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
+def _powers(lines: LinePath, step: FloatArray, count: int) -> ComplexArray:
     """Return e^(i j step log r), j < count: lines, values of j, nodes.
 
     Every eighth comes from the exponential, the others from products with its first, second and fourth power.
@@ -401,7 +378,7 @@ def _powers(lines: _Lines, step: FloatArray, count: int) -> ComplexArray:
     return out.reshape(step.size, -1, lines.size.size)[:, :count]
 
 
-def _product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
+def product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
     """Return a @ b in pieces so small that a library computes each in one thread: threads cost more than they save."""
     rows = max(1, _SMALL // max(1, b.size))
     if rows >= a.shape[0]:
@@ -427,12 +404,13 @@ class _Bound(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _paths(mu: float, q: float, low: float, high: float, cut: float) -> tuple[_Bound, _Bound]:
+def _paths(law: Jumps, low: float, high: float, cut: float) -> tuple[_Bound, _Bound]:
     """Return the paths of the bound over a range of x, and every fourth of their nodes."""
-    step = _step(_height(mu, q, -1.0, cut))
+    step = _step(_height(law, -1.0, cut))
     x = _nodes(step, (low, high))
+    mu = law.largest
     heights = (_HEIGHTS * (min(1.0, 1.0 / mu) if cut == math.inf else min(TAPER, 0.5 / mu)))[:, None]
-    size, turn = _turned_log_ratio(x[None], heights, mu, q)
+    size, turn = law.turned_log_ratio(x[None], heights)
     weight = heights**2 / 2 - x * x / 2 + math.log(step / math.sqrt(2 * math.pi))
     if cut < math.inf:
         weight += log_ndtr((cut - x - 1j * heights) / TAPER).real
@@ -450,25 +428,25 @@ class _TiltedPaths(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _tilt(mu: float, q: float, c: float, cut: float) -> _TiltedPaths:
+def _tilt(law: Jumps, c: float, cut: float) -> _TiltedPaths:
     """Return the part of the bound that all y on one line share."""
-    ends = _outward(_ends(mu, q, c, cut))
-    paths, some = _paths(mu, q, *ends, cut)
+    ends = _outward(_ends(law, c, cut))
+    paths, some = _paths(law, *ends, cut)
     rows = slice(None if c >= -1.0 and cut == math.inf else _STEEP)
-    path = _path(mu, q, _height(mu, q, c, cut), *ends, cut)
+    path = _path(law, _height(law, c, cut), *ends, cut)
     log_total = float(_log_sum(((c + 1.0) * path.flat + path.flat_weight)[None])[0])
     return _TiltedPaths(paths, some.turn[rows], (c + 1.0) * some.size[rows] + some.weight[rows], log_total)
 
 
-def log_decay(c: float, y: float, mu: float, q: float, cut: float = math.inf) -> float:
+def log_decay(c: float, y: float, law: Jumps, cut: float = math.inf) -> float:
     """Return an upper bound of log(|M(c + iY)| / M(c)) for every |Y| >= y, by the best of several paths.
 
     Every fourth node decides which path is best; the bound itself uses all nodes of that path.
     """
-    first, last = _range(mu, q)
+    first, last = _range(law)
     if y <= 0 or not first <= c <= last:
         return 0.0
-    tilt = _tilt(mu, q, c, cut)
+    tilt = _tilt(law, c, cut)
     best = int(np.argmin(_log_sum(tilt.rough - y * tilt.turn)))
     size, turn, weight = (row[best] for row in tilt.paths)
     log_least = float(_log_sum(((c + 1.0) * size - y * turn + weight)[None])[0]) - tilt.log_total

@@ -42,6 +42,7 @@ LONGEST = 1 << 20
 _BINS, _TILTS = 2048, 240
 """Bins of a law and tilts of the table for the search of a saddle point, which only affects the width of a bracket."""
 
+_FAR = 700.0  # exponent near the end of doubles
 _STRETCH, _REACH = 4.0, 4.5
 """Standard deviations of the tilted loss whose epsilons share a window, and its reach to either side."""
 
@@ -156,7 +157,11 @@ class Fold:
             else 0.0
         )
         with np.errstate(over="ignore"):  # masses under the tilt may be huge; nothing grows where nothing is left out
-            self.infinite = float(np.exp(logs) * np.expm1(grow)) if grow > 0.0 else 0.0
+            if grow > _FAR:  # the finite masses are next to nothing: the whole product in front
+                whole = sum(k * np.log(total + measure.rest) for total, (measure, k) in zip(finite, parts, strict=True))
+                self.infinite = float(np.exp(whole) * -np.expm1(-grow))
+            else:
+                self.infinite = float(np.exp(logs) * np.expm1(grow)) if grow > 0.0 else 0.0
         self.top = h * sum(law.k * (law.first + law.mass.size - 1) for law in self.laws)
         self._windows: dict[int, _Window] = {}
 

@@ -75,9 +75,9 @@ def bytes_of(path: Path, most: int = MOST_DATA) -> bytes:
 
 
 def text_of(path: Path, most: int = MOST_TEXT) -> str:
-    """Return the text of a file in UTF-8 of at most `most` bytes."""
+    """Return the text of a file in UTF-8 of at most `most` bytes, without a byte-order mark."""
     try:
-        return bytes_of(path, most).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        return bytes_of(path, most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         msg = f"{path.name} is not a text in UTF-8."
         raise DomainError(msg) from None

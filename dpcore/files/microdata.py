@@ -2,88 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
 from dpcore.core.registry import shown, unknown
-from dpcore.files.sheet import MISSING, Sheet, filled, number_in, rows_of
+from dpcore.files.columns import CodedColumn, read_columns, row_number
+from dpcore.files.sheet import number_in
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    _Piece = tuple[NDArray[np.unsignedinteger[Any]], list[str]]  # codes and distinct texts of some rows
+    from dpcore.files.sheet import Sheet
 
-MOST_ROWS = 2_000_000
 LARGEST = 1e15  # of a number: beyond it doubles have no digits left for sums, bins and noise
-_CHUNK = 50_000
-
-
-@dataclass(frozen=True)
-class CodedColumn:
-    """One column: the place of every row's text in the list of distinct texts.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    codes : ndarray of unsigned int, shape (rows,)
-        Places in `texts`.
-    texts : tuple of str
-        The distinct texts, in the order of their first rows.
-    """
-
-    name: str
-    codes: NDArray[np.unsignedinteger[Any]]
-    texts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, name: str, texts: Iterable[str]) -> CodedColumn:
-        """Return the column of these texts, one for each row."""
-        codes, values = pd.factorize(np.array(list(texts), dtype=object), use_na_sentinel=False)
-        whole = cls(name, codes.astype(_smallest(len(values))), tuple(map(str, values)))
-        return whole.merged(lambda text: " ".join(text.split()))
-
-    def merged(self, change: Callable[[str], str], name: str = "") -> CodedColumn:
-        """Return the column with every distinct text changed; texts that become equal become one."""
-        return self.replaced([change(value) for value in self.texts], name)
-
-    def replaced(self, texts: Sequence[str], name: str = "") -> CodedColumn:
-        """Return the column with other texts for its distinct texts, in their order."""
-        places, values = pd.factorize(np.array([*texts], dtype=object), use_na_sentinel=False)
-        codes = places.astype(_smallest(len(values)))[self.codes] if len(texts) else self.codes
-        return CodedColumn(name or self.name, codes, tuple(map(str, values)))
-
-    @cached_property
-    def missing(self) -> NDArray[np.bool_]:
-        """Whether each distinct text stands for a missing value."""
-        return np.array([value.lower() in MISSING for value in self.texts], dtype=np.bool_)
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How often each distinct text occurs."""
-        return np.bincount(self.codes, minlength=len(self.texts))
-
-    def row_of(self, place: int) -> int:
-        """Return the place of the first row with a distinct text."""
-        return int(np.argmax(self.codes == place))
-
-
-def _smallest(count: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type whose numbers reach `count`."""
-    return np.uint8 if count <= 2**8 else np.uint16 if count <= 2**16 else np.uint32
 
 
 @dataclass(frozen=True)
@@ -148,12 +88,7 @@ class Microdata:
 
     def row_number(self, place: int) -> int:
         """Return the row of the file for a record, the first row of data being 1 and empty lines counted."""
-        number = (place if self.places is None else int(self.places[place])) + 1
-        for row in self.skipped:
-            if row > number:
-                break
-            number += 1
-        return number
+        return row_number(place if self.places is None else int(self.places[place]), self.skipped)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column as numbers.
@@ -170,9 +105,7 @@ class Microdata:
         """Return the number in every distinct text of a column; with `missing`, NaN for a missing value."""
         found = np.full(len(column.texts), np.nan)
         for place, text in enumerate(column.texts):
-            value = number_in(text)
-            if value is None and self.comma and text.count(",") == 1 and "." not in text:
-                value = number_in(text.replace(",", "."))
+            value = number_in(text, comma=self.comma)
             if value is not None and abs(value) <= LARGEST:
                 found[place] = value
             elif not (missing and column.missing[place]):
@@ -210,8 +143,8 @@ def _digest(columns: tuple[CodedColumn, ...]) -> str:
     return digest.hexdigest()
 
 
-def read_microdata(sheet: Sheet) -> Microdata:
-    """Return all columns of a file as texts.
+def read_microdata(sheet: Sheet, columns: Sequence[str] | None = None) -> Microdata:
+    """Return columns of a file as texts.
 
     Spaces around a text and repeated spaces in it do not count; lines without any text are left out. Whatever is unusual
     is in the notes.
@@ -220,66 +153,22 @@ def read_microdata(sheet: Sheet) -> Microdata:
     ----------
     sheet : Sheet
         What `dpcore.files.sheet.open_csv` returned.
+    columns : sequence of str, optional
+        Which columns; all by default.
 
     Raises
     ------
     DomainError
         If there is no row, or there are too many.
     """
-    source = io.BytesIO(sheet.data)
-    reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
-    width = len(sheet.columns)
-    parts: list[list[_Piece]] = [[] for _ in range(width)]
-    rows: list[list[str]] = []
-    skipped: list[int] = []
-    number = uneven = count = 0
-    begun = False
-    for row in rows_of(reader):
-        if not begun:  # empty lines above the table, then the names
-            begun = filled(row)
-            if sheet.header or not begun:
-                continue
-        number += 1
-        if not filled(row):
-            skipped.append(number)
-            continue
-        uneven += len(row) != width
-        rows.append(row if len(row) == width else (row + [""] * width)[:width])
-        if len(rows) == _CHUNK:
-            count += len(rows)
-            _pack(rows, parts)
-            rows = []
-            checkpoint(source.tell() / len(sheet.data))
-            if count >= MOST_ROWS:
-                msg = f"The file has {grouped(MOST_ROWS)} rows or more; files with fewer are read."
-                raise DomainError(msg)
-    count += len(rows)
-    if not count:
+    coded = read_columns(sheet, sheet.columns if columns is None else columns)
+    if not coded.rows:
         msg = "The file has 0 rows of data under its first line."
         raise DomainError(msg)
-    if rows:
-        _pack(rows, parts)
-    columns = tuple(_joined(name, pieces) for name, pieces in zip(sheet.columns, parts, strict=True))
-    last = [row for row in skipped if row <= count + len(skipped)]
-    notes = [*sheet.notes, *_notes(len(last), uneven)]
-    return Microdata(_digest(columns), columns, count, sheet.delimiter != ",", tuple(last), tuple(notes))
-
-
-def _pack(rows: list[list[str]], parts: list[list[_Piece]]) -> None:
-    """Add some rows to the columns, as codes."""
-    for place, cells in enumerate(zip(*rows, strict=True)):
-        codes, values = pd.factorize(np.array(cells, dtype=object))
-        parts[place].append((codes.astype(_smallest(len(values))), list(values)))
-
-
-def _joined(name: str, pieces: list[_Piece]) -> CodedColumn:
-    """Return the pieces of a column as one."""
-    values: dict[str, int] = {}
-    codes = []
-    for own, texts in pieces:
-        places = [values.setdefault(" ".join(text.split()), len(values)) for text in texts]
-        codes.append(np.array(places, dtype=np.uint32)[own])
-    return CodedColumn(name, np.concatenate(codes).astype(_smallest(len(values))), tuple(values))
+    notes = (*sheet.notes, *_notes(len(coded.empty), coded.uneven))
+    return Microdata(
+        _digest(coded.columns), coded.columns, coded.rows, sheet.delimiter != ",", tuple(coded.empty), notes
+    )
 
 
 def _notes(empty: int, uneven: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import itertools
 import math
@@ -13,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
 from dpcore.files.csv_writer import MARK, unmarked
-from dpcore.files.documents import MOST_DATA, bytes_of
+from dpcore.files.documents import bytes_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_BYTES = MOST_DATA
+MOST_BYTES = 500_000_000  # of a file read by the library or a command; uploads have their own limit
 MOST_COLUMNS = 200
 LONGEST_NAME = 60
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -39,12 +40,13 @@ _LATIN = "The file is not valid UTF-8; it was read as Latin-1, so letters with a
 class Sheet:
     """A CSV file and its layout; rows are read when a column is needed."""
 
-    data: bytes = field(repr=False)
+    data: bytes = field(repr=False, compare=False)
     columns: tuple[str, ...]
     delimiter: str
     encoding: str
     header: bool
     notes: tuple[str, ...] = ()
+    digest: str = field(repr=False, default="")  # of the data: what makes two sheets the same
 
     def place(self, column: str) -> int:
         """Return the place of a column; the error for an unknown one lists the columns."""
@@ -88,7 +90,7 @@ def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: 
     DomainError
         If the file is empty, too large, not a text, or has no row.
     """
-    data = bytes_of(source) if isinstance(source, Path) else source
+    data = bytes_of(source, most_bytes) if isinstance(source, Path) else source
     if len(data) > most_bytes:
         msg = f"The file has {grouped(len(data))} bytes; at most {grouped(most_bytes)} are read."
         raise DomainError(msg)
@@ -107,7 +109,8 @@ def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: 
     if len(row) > MOST_COLUMNS:
         msg = f"The file has {len(row)} columns; at most {MOST_COLUMNS} are read."
         raise DomainError(msg)
-    return Sheet(data, _names(row, header=header), separator, encoding, header, tuple(notes))
+    digest = hashlib.sha256(data).hexdigest()
+    return Sheet(data, _names(row, header=header), separator, encoding, header, tuple(notes), digest)
 
 
 def _encoding(data: bytes) -> tuple[str, list[str]]:
@@ -116,12 +119,13 @@ def _encoding(data: bytes) -> tuple[str, list[str]]:
         msg = "The file is a spreadsheet or an archive, not CSV; save it as CSV (text) first."
         raise DomainError(msg)
     encoding, words = next((entry for mark, entry in _MARKS.items() if data.startswith(mark)), ("utf-8", ""))
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        encoding, words = "latin-1", _LATIN
-        text = data.decode(encoding)
-    if "\0" in text:
+    has_zero = b"\0" in data
+    if not data.isascii():  # then it is valid in any of them, and large files need no second copy
+        try:
+            has_zero = "\0" in data.decode(encoding)
+        except UnicodeDecodeError:
+            encoding, words = "latin-1", _LATIN
+    if has_zero:
         msg = "The file holds zero bytes: it is not a text. Save the table as CSV first."
         raise DomainError(msg)
     return encoding, [words] if words else []

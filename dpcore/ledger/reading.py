@@ -13,8 +13,8 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.core.registry import RELATIONS, shown
 from dpcore.core.results import result
-from dpcore.files.documents import bytes_of, json_of
-from dpcore.files.sheet import DELIMITERS, MOST_BYTES, decoded, filled, rows_of
+from dpcore.files.documents import MOST_DATA, bytes_of, json_of
+from dpcore.files.sheet import DELIMITERS, decoded, filled, rows_of
 from dpcore.ledger.records import COLUMNS, MOST_ROWS, REQUIRED, Ledger, Release
 from dpcore.words import grouped
 
@@ -79,7 +79,7 @@ class LedgerReading:
         return tuple(entry.problem for entry in self.entries if entry.problem)
 
 
-def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> LedgerReading:
+def read_ledger(data: bytes | str, *, most_bytes: int = MOST_DATA) -> LedgerReading:
     """Read a ledger from the content of a CSV or JSON file.
 
     A CSV file has the columns ``label, expression, count`` and, if wanted, ``date, note, group, group_limit``; other
@@ -91,7 +91,7 @@ def read_ledger(data: bytes | str, *, most_bytes: int = MOST_BYTES) -> LedgerRea
     ----------
     data : bytes or str
         Bytes of the file, or its text.
-    most_bytes : int, default MOST_BYTES
+    most_bytes : int, default MOST_DATA
         A larger file is refused.
 
     Returns

@@ -314,13 +314,15 @@ def _of_masses(law: Law, move: float) -> Polygon:
     p, q = law.density(x), law.density(x - move)
     if not unbounded:
         exact = pmf_polygon(p, q)
-        return Polygon(exact.loss, exact.p, exact.q, exact.p_inf, exact.q_inf, symmetric=law.symmetric or None)
+        facts: dict[str, Any] = {"symmetric": law.symmetric or None, "rounding": law.rounding}
+        return Polygon(exact.loss, exact.p, exact.q, exact.p_inf, exact.q_inf, **facts)
     inner = pmf_polygon(np.where(p < _RAREST, 0.0, p), np.where(q < _RAREST, 0.0, q))
     infinite = (mass if mass > _NEGLIGIBLE else 0.0 for mass in (inner.p_inf, inner.q_inf))
     more: dict[str, Any] = {
         "ends": (-math.inf, math.inf),
         "corners": inner.size + 2,
         "symmetric": law.symmetric or None,
+        "rounding": law.rounding,
     }
     return Polygon(inner.loss, inner.p, inner.q, *infinite, **more)
 

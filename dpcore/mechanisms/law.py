@@ -53,6 +53,8 @@ class Law(ABC):
         The smallest and the largest value, infinite where there is none.
     centre : float, default 0
         A typical value (the median of a symmetric law), where searches start and which pictures include.
+    rounding : float, default 4
+        Relative error of the masses of integer noise, in units of 2^-53.
     """
 
     integer: bool = False
@@ -61,6 +63,7 @@ class Law(ABC):
     low: float = -math.inf
     high: float = math.inf
     centre: float = 0.0
+    rounding: float = 4.0
 
     @abstractmethod
     def density(self, x: FloatArray) -> FloatArray:

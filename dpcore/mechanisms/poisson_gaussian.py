@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import PROBABILITY, SIGMA, Oracle, register
 from dpcore.curves.gaussian import GaussianCurve
-from dpcore.curves.subsampled import Subsampled
+from dpcore.curves.subsampled import subsampled
 from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, check_noise
 from dpcore.mechanisms.gaussian import NormalLaw
 from dpcore.mechanisms.law import Law
@@ -58,7 +58,7 @@ class PoissonGaussian(Mechanism):
         if self.q == 0.0 or np.isinf(self.sigma):
             return three_point(0.0, 0.0, 1.0)
         base = GaussianCurve(1.0 / self.sigma)
-        return base if self.q == 1.0 else Subsampled(base, self.q)
+        return subsampled(base, self.q)
 
     @property
     def law(self) -> NormalLaw:

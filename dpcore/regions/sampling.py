@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 _SMALLEST_SHARE = 1e-300  # of a sample of a sample; below, the product of the shares is soon no double
 
 
+def one_way_sample(curve: Curve, share: float) -> Curve:
+    """Return the pair (P0, (1 - share) P0 + share P1) of a curve."""
+    if share == 1.0:
+        return curve
+    return polygon_algebra.mixed_in(curve, share) if isinstance(curve, Polygon) else subsampled(curve, share)
+
+
 @register(
     "subsample",
     title="fixed-size subsampling",
@@ -52,24 +59,19 @@ class Subsample(Atom, Loose):
             raise RelationError(msg)
         return "substitution"
 
-    def _one_way(self, curve: Curve) -> Curve:
-        if self.p == 1.0:
-            return curve
-        return polygon_algebra.mixed_in(curve, self.p) if isinstance(curve, Polygon) else subsampled(curve, self.p)
-
     def _pair(self) -> Curve:
         _ = self.neighbours  # raises when the part disagrees
         return lifted(self._sampled, [self.region.curve])
 
     def _sampled(self, curves: list[Curve]) -> Curve:
-        one_way = self._one_way(curves[0])
+        one_way = one_way_sample(curves[0], self.p)
         if isinstance(one_way, Polygon):
             return polygon_algebra.closure(one_way)
         return closed_sample(one_way, "subsampling")
 
     def attained(self) -> Curve | None:
         """Return one direction, which a mechanism attains in every step."""
-        return self._one_way(floors(self.region.curve)[-1])
+        return one_way_sample(floors(self.region.curve)[-1], self.p)
 
 
 @register(
@@ -116,10 +118,54 @@ class Poisson(Atom):
 
     def _sampled(self, curves: list[Curve]) -> Curve:
         (curve,) = curves
-        if self.q == 1.0:
-            return curve
-        if isinstance(curve, Polygon):
-            return polygon_algebra.mixed_in(curve, self.q)
-        if isinstance(curve, Subsampled) and not curve.flipped and curve.share * self.q > _SMALLEST_SHARE:
+        if (
+            isinstance(curve, Subsampled)
+            and self.q < 1.0
+            and not curve.flipped
+            and curve.share * self.q > _SMALLEST_SHARE
+        ):
             return subsampled(curve.base, curve.share * self.q)  # a sample of a sample
-        return subsampled(curve, self.q)
+        return one_way_sample(curve, self.q)
+
+
+@register(
+    "fixed_size",
+    title="fixed-size subsampling, one record more",
+    group="operation",
+    symbol=r"f_p",
+    formula=r"f_p = p f + (1-p)(1-\alpha),\quad P_0\ \text{against}\ (1-p)P_0+pP_1",
+    meaning="A random fraction p = m/n of the records is used, always m of them; the neighbour has one record less.",
+    reference="Balle, Barthe, Gaboardi 2018; pair and proof in the guide",
+    neighbours="add/remove",
+    assumptions="The sample has a fixed size m of n records, n those of the larger dataset; the part holds for a substituted record.",
+    oracles=(
+        Oracle(("gaussian(1)", 0.1), "delta", 0.05, 0.02614366, 1e-8, "the pair of poisson_gaussian(1, 0.1)"),
+        Oracle(("dp(1)", 0.3), "delta", 0.0, 0.3 * np.tanh(0.5), 1e-14, "p times the total variation"),
+    ),
+)
+@dataclass(frozen=True, eq=False, repr=False)
+class FixedSize(Atom):
+    """Sampling without replacement when a record is added: it takes the place of another one, so the part is about substitution."""
+
+    region: TradeOff = REGION.field()
+    p: float = PROBABILITY.field(low_open=True, least=1e-300, meaning="fraction m/n of the records that is used")
+
+    @property
+    def neighbours(self) -> str:
+        """Add/remove; the part must not be about added records itself."""
+        if self.region.neighbours == "add/remove":
+            msg = (
+                f"fixed_size needs a part about substituted records, {shorten(self.region.text)} is about add/remove "
+                "neighbours: a record that is drawn takes the place of another one."
+            )
+            raise RelationError(msg)
+        return "add/remove"
+
+    @property
+    def oriented(self) -> str:
+        """The record is in under H1 in every part."""
+        return "add/remove"
+
+    def _pair(self) -> Curve:
+        _ = self.neighbours  # raises when the part disagrees
+        return lifted(lambda curves: one_way_sample(curves[0], self.p), [self.region.curve])

@@ -24,7 +24,7 @@ from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import shown
 from dpcore.curves import tangents
-from dpcore.curves.bound import published
+from dpcore.curves.bound import lifted, published
 from dpcore.curves.combined import closed
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.polygon_algebra import closure
@@ -98,8 +98,7 @@ class TradeOff(ABC):
     @Lazy
     def curve(self) -> Curve:
         """Symmetric closure of `pair`: the published curve."""
-        pair = self.pair
-        return closure(pair) if isinstance(pair, Polygon) else closed(pair)
+        return lifted(lambda curves: closed_either_way(curves[0]), [self.pair])
 
     @Lazy
     def dual(self) -> bool:
@@ -325,6 +324,11 @@ class TradeOff(ABC):
         """Refuse ``^``, which in Python binds weaker than ``*``."""
         msg = f"In Python k-fold composition is written ** k, not ^: use ({shorten(self.text)}) ** {shown(other)}."
         raise DomainError(msg)
+
+
+def closed_either_way(curve: Curve) -> Curve:
+    """Return the symmetric closure of a curve, of a polygon as a polygon."""
+    return closure(curve) if isinstance(curve, Polygon) else closed(curve)
 
 
 def exponent(k: object) -> int:

@@ -9,11 +9,25 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpcore.site.changes import change_pages
 from dpcore.site.compose import FIGURES, Composer, Site
 from dpcore.site.config import Config, read_config
 from dpcore.site.figures import RenderedFigure, compact, render
+from dpcore.site.finding import check_links, directory_of, found_files, missing_page, related_places
+from dpcore.site.images import image_of
 from dpcore.site.manifest import Manifest, Work, digest, fingerprint
-from dpcore.site.pages import EXAMPLES, FIGURE, Job, Page, check, gallery_pages, home_page, run_examples, text_pages
+from dpcore.site.pages import (
+    EXAMPLE,
+    EXAMPLES,
+    FIGURE,
+    Job,
+    Page,
+    check,
+    gallery_pages,
+    home_page,
+    run_examples,
+    text_pages,
+)
 from dpcore.site.progress import Progress
 from dpcore.site.shared import shared
 from dpcore.specs.presets import app_link
@@ -21,6 +35,7 @@ from dpcore.specs.presets import app_link
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dpcore.site.places import Directory
     from dpcore.site.reference.commands import Command
 
 
@@ -67,11 +82,18 @@ def plan(config: Config, commands: Sequence[Command] = ()) -> list[Page]:
             from dpcore.site.errata import errata_pages  # noqa: PLC0415  # imports all evidence
 
             pages += errata_pages(section)
+        elif section.kind == "sources":
+            from dpcore.site.sources import source_pages  # noqa: PLC0415  # as the errata
+
+            drawn = [job.spec for page in pages for job in page.jobs if job.spec is not None]
+            pages += source_pages(section, drawn)
+        elif section.kind == "changes":
+            pages += change_pages(section)
         else:
             from dpcore.site.reference import reference_pages  # noqa: PLC0415  # imports most of the package
 
             pages += reference_pages(section, commands)
-    return pages
+    return [*pages, missing_page(config, pages)]
 
 
 def build_site(
@@ -106,9 +128,10 @@ def build_site(
     config = read_config(Path(spec))
     before = Manifest.read(target)
     pages = plan(config, commands)
+    directory = directory_of(config, pages)
     jobs = check(pages)
     keys = {name: digest(fingerprint(drawing=True), job.kind, job.source) for name, job in jobs.items()}
-    frames = page_keys(config, pages, keys)
+    frames = page_keys(config, pages, keys, directory)
     work = Work(target, before)
     fresh = [job for name, job in jobs.items() if not work.has(f"{job.kind}:{name}", keys[name])]
     fresh.sort(key=lambda job: job.kind != EXAMPLES)  # first, because they are quick and the likeliest to fail
@@ -124,18 +147,26 @@ def build_site(
         pages,
         {name: result for name, result in results.items() if isinstance(result, RenderedFigure)},
         {name: result for name, result in results.items() if not isinstance(result, RenderedFigure)},
+        directory,
+        related_places(pages),
     )
     for page in pages:
         work.keep(page.path, frames[page.path], lambda p=page: {p.path: Composer(site, p).page_html().encode()})
         if page in stale:
             bar.step(page.path)
     work.keep("assets", fingerprint(), shared)
+    if config.logo:
+        logo = image_of(config.file.parent, config.logo)
+        work.keep("logo", digest(logo.uri), lambda: {config.logo_file: logo.data})
+    work.keep("finding", digest(fingerprint(), *frames.values()), lambda: found_files(config, work.texts(frames)))
+    if work.written:  # a page that stayed may link to one that changed
+        check_links(work.texts(frames), work.names)
     removed = work.finish()
     bar.end()
-    return Built(target, len(pages), tuple(work.written), tuple(job.name for job in fresh), removed)
+    return Built(target, len(pages) - 1, tuple(work.written), tuple(job.name for job in fresh), removed)
 
 
-def page_keys(config: Config, pages: Sequence[Page], keys: Mapping[str, str]) -> dict[str, str]:
+def page_keys(config: Config, pages: Sequence[Page], keys: Mapping[str, str], directory: Directory) -> dict[str, str]:
     """Return a digest of the sources of each page, by path.
 
     A page shows its text, its figures with their links into the app, and the titles of all others; the home page also
@@ -143,7 +174,18 @@ def page_keys(config: Config, pages: Sequence[Page], keys: Mapping[str, str]) ->
     """
     titles = [[page.path, page.section, page.chapter, page.title] for page in pages]
     sections = [[one.name, one.title] for one in config.sections]
-    around = digest(json.dumps([titles, sections, config.app, config.title]))
+    places = sorted((place.kind, place.name, place.address, place.words) for place in directory.places.values())
+    about = [
+        config.app,
+        config.title,
+        config.brand,
+        config.address,
+        config.code,
+        config.logo,
+        config.language,
+        config.footer,
+    ]
+    around = digest(json.dumps([titles, sections, about, places, related_places(pages)]))
     summaries = digest(*(page.summary for page in pages), *(one.summary for one in config.sections))
     digests = {}
     for page in pages:
@@ -169,6 +211,10 @@ def work_on(job: Job) -> Any:
         return render(job.spec, job.name)
     if job.kind == EXAMPLES:
         return run_examples(job)
+    if job.kind == EXAMPLE:
+        from dpcore.site.reference.examples import run_room  # noqa: PLC0415  # as in `plan`
+
+        return run_room(job)
     from dpcore.site.errata import evidence  # noqa: PLC0415  # as in `plan`
 
     return evidence(job)

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dpcore.site.citation import citation, version
 from dpcore.site.docstrings import as_markdown
 from dpcore.site.examples import is_own
 from dpcore.site.figures import RenderedFigure, compact
+from dpcore.site.labels import TABLES
 from dpcore.site.markdown import Heading, Text, Writer
+from dpcore.site.places import Directory
+from dpcore.site.search import plain
 from dpcore.specs.presets import app_link
+from dpcore.specs.references import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dpcore.site.config import Config, HomeQuestion
     from dpcore.site.pages import Page
+    from dpcore.site.places import SitePlace
     from dpcore.site.tables import Table
     from dpcore.specs import Spec
 
 FIGURES: Final = "figures"
+_SPACES: Final = re.compile(r"[ \t]+\n")
 LEAST_CONTENTS: Final = 2  # headings; fewer need no table of contents
 MOST_CONTENTS: Final = 32  # headings of two levels; more are listed by their first level only
 POLICY: Final = (
@@ -54,6 +62,8 @@ class Site:
     pages: Sequence[Page]
     figures: Mapping[str, RenderedFigure]
     evidence: Mapping[str, Any]
+    directory: Directory | None = None
+    related: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Composer:
@@ -63,6 +73,10 @@ class Composer:
         self.site, self.page = site, page
         self.writer = Writer(page.path, self.link)
         self._files = files
+        self.live = True
+        self._linked: set[str] = set()
+        if site.directory is not None:
+            self.writer.named, self.writer.coded = self.named, self.coded
 
     # ---- links ----
 
@@ -76,6 +90,44 @@ class Composer:
         if name.endswith((".md", ".toml")):
             name = name.rsplit(".", 1)[0] + ".html"
         return f"{name}{mark}{anchor}"
+
+    def named(self, target: str, words: str = "") -> tuple[str, str]:
+        """Return the address and the words of a link to something by its name; raise if there is no such thing."""
+        directory = self.site.directory or Directory(())
+        place = directory.find(reference(target, words))
+        return self.address(place), str(self.quiet_inline(words or place.words or f"`{place.name}`"))
+
+    def address(self, place: SitePlace) -> str:
+        """Return a relative link to a place; one in the app is a link of its own."""
+        if "://" in place.path:
+            return place.path
+        own = place.path == self.page.path
+        return f"#{place.anchor}" if own and place.anchor else self.to(place.path) + f"#{place.anchor}".rstrip("#")
+
+    def related(self, target: str) -> list[tuple[str, Markup]]:
+        """Return links to what the index of the sources lists beside a thing."""
+        return [(href, Markup(words)) for href, words in map(self.named, self.site.related.get(target, ()))]
+
+    def place(self, kind: str, name: str) -> tuple[str, Markup] | None:
+        """Return the address and the words of something by its kind and name; None if the site does not have it."""
+        place = self.site.directory.get(kind, name) if self.site.directory is not None else None
+        return None if place is None else (self.address(place), self.quiet_inline(place.words or name))
+
+    def quiet_inline(self, text: str) -> Markup:
+        """Return one line of Markdown without links in it, for a link of its own."""
+        quiet, self.writer.quiet = self.writer.quiet, True
+        markup = self.inline(text)
+        self.writer.quiet = quiet
+        return markup
+
+    def coded(self, text: str) -> str:
+        """Return the address of what a piece of code names, the first time in a part of a page; otherwise empty."""
+        place = self.site.directory.of_code(text) if self.site.directory is not None else None
+        part = f"{len(self.writer.headings)} {text}"
+        if place is None or place.path == self.page.path or part in self._linked:
+            return ""
+        self._linked.add(part)
+        return self.address(place)
 
     # ---- parts ----
 
@@ -115,8 +167,8 @@ class Composer:
         """Return a table."""
         return self.html("table.html", table=table, label=label)
 
-    def figure(self, spec: Spec, *, titled: bool = True) -> Markup:
-        """Return a figure with its caption, downloads, numbers and code."""
+    def figure(self, spec: Spec, *, titled: bool = True, number: str = "") -> Markup:
+        """Return a figure with its caption, downloads, numbers and code; `number` is such as ``Figure 3``."""
         rendered = self.site.figures[spec.name]
         inside = app_link(spec)
         return self.html(
@@ -124,12 +176,17 @@ class Composer:
             spec=spec,
             figure=rendered,
             titled=titled and "title" in spec,
+            number=number,
+            live=self.live,
+            tabular=spec.get("draw") in TABLES,
             inside=self._files is not None,
             svg=Markup(rendered.svg),
             chart=Markup(compact(rendered.chart).replace("<", "\\u003c")),
             files=self.files(rendered.name),
             script=self.to(f"{FIGURES}/{rendered.name}.js"),
             app=f"{self.site.config.app}/{inside}" if inside else "",
+            citation="" if self._files is not None else citation(self.site.config, self.page, rendered),
+            related=self.related(f"figure:{spec.name}"),
         )
 
     def files(self, name: str) -> dict[str, str]:
@@ -142,8 +199,10 @@ class Composer:
 
     def text(self, text: Text) -> str:
         """Return the body of a Markdown page."""
-        self.writer.file = text.file
-        self.writer.figures = {spec.name: str(self.figure(spec)) for spec in text.figures}
+        self.writer.file, self.writer.labels, self.writer.folder = text.file, text.labels, text.folder
+        names = {label.id: label.words() for label in text.labels.values()} if self.writer.numbered else {}
+        figures = {spec.name: str(self.figure(spec, number=names.get(spec.name, ""))) for spec in text.figures}
+        self.writer.figures = figures
         return self.writer.text(text)
 
     def gallery(self, text: str, specs: Sequence[Spec]) -> str:
@@ -169,10 +228,10 @@ class Composer:
     def page_html(self) -> str:
         """Return the HTML of the page."""
         body = Markup(self.page.make(self))
-        pages = list(self.site.pages)
-        at = pages.index(self.page)
+        pages = [page for page in self.site.pages if page.section or page.path == "index.html"]
+        at = pages.index(self.page) if self.page in pages else -1
         own = [page for page in pages if page.section == self.page.section and self.page.section]
-        return str(
+        page = str(
             self.html(
                 "page.html",
                 page=self.page,
@@ -184,11 +243,16 @@ class Composer:
                 section={one.name: one.title for one in self.site.config.sections}.get(self.page.section, ""),
                 listed=len(own) > 1,
                 siblings=by_chapter(own),
-                before=pages[at - 1] if at else None,
-                after=pages[at + 1] if at + 1 < len(pages) else None,
+                before=pages[at - 1] if at > 0 else None,
+                after=pages[at + 1] if 0 <= at < len(pages) - 1 else None,
                 summary=self.inline(self.page.summary),
+                description=plain(str(self.inline(self.page.summary))) or self.page.title,
+                live="data-figure=" in body,
+                root=self.to("index.html").removesuffix("index.html"),
+                version=version(),
             )
         )
+        return _SPACES.sub("\n", page)  # tables printed in examples end in spaces
 
     @property
     def groups(self) -> list[tuple[Any, list[tuple[str, list[Page]]]]]:

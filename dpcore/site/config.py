@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ from dpcore.core.registry import shown
 from dpcore.files.data import data_folder
 from dpcore.files.paths import inside, link
 from dpcore.language.problems import nearest, quoted
+from dpcore.site.images import image_of
 from dpcore.specs import SpecError, load
 from dpcore.specs.base import NAME
 from dpcore.specs.reading import lines_above, place_of, source_text
@@ -18,15 +20,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APP: Final = "http://localhost:8501"
-KINDS: Final = ("texts", "gallery", "errata", "reference")
+KINDS: Final = ("texts", "gallery", "errata", "sources", "reference", "changes")
 WEB: Final = ("http", "https")
-_KEYS: Final = ("title", "lead", "app", "text", "question", "section")
+LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+"""A language tag such as en, de or pt-BR."""
+
+_KEYS: Final = (
+    "title", "brand", "logo", "language", "footer", "lead", "app", "address", "code", "text", "question", "section",
+)  # fmt: skip
 _SECTION: Final = ("name", "title", "summary", "kind", "folder", "pages")
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the site: texts of a folder, galleries of a folder, errata, or the generated reference."""
+    """A section of the site: texts, galleries or sources of a folder, errata, the generated reference, or what changed."""
 
     name: str
     title: str
@@ -60,10 +67,21 @@ class Config:
         Markdown of the home page, with figures.
     above : int
         The number of lines of the file before `text`.
+    brand : str
+        The name in the corner of every page.
+    address, code : str
+        The public address of the site, and the address that a file of the package has in a public repository, both without
+        a trailing slash; empty if there is none.
     questions : tuple of HomeQuestion
         Questions of the home page.
     sections : tuple of Section
         Its sections, in order.
+    logo : str, default ""
+        An image file beside the spec, shown before the brand.
+    language : str, default "en"
+        The language of the pages, as a tag.
+    footer : str, default ""
+        One line of Markdown at the end of every page.
     """
 
     file: Path
@@ -74,6 +92,17 @@ class Config:
     above: int
     questions: tuple[HomeQuestion, ...]
     sections: tuple[Section, ...]
+    brand: str = "dpcore"
+    address: str = ""
+    code: str = ""
+    logo: str = ""
+    language: str = "en"
+    footer: str = ""
+
+    @property
+    def logo_file(self) -> str:
+        """The path of the logo in the site."""
+        return f"assets/logo.{self.logo.rpartition('.')[2].lower()}"
 
 
 def default_file() -> Path:
@@ -101,7 +130,37 @@ def read_config(path: Path) -> Config:
         lines_above(text, "text"),
         tuple(_question(row, path.name) for row in _rows(table, "question", path.name)),
         tuple(_section(row, path) for row in _rows(table, "section", path.name)),
+        _text(table, "brand", path.name, "dpcore"),
+        address=_public(table, "address", text, path),
+        code=_public(table, "code", text, path),
+        logo=_logo(_text(table, "logo", path.name, ""), path, text),
+        language=_language(_text(table, "language", path.name, "en"), place_of(text, path.name, "language")),
+        footer=_text(table, "footer", path.name, ""),
     )
+
+
+def _public(table: Any, key: str, text: str, path: Path) -> str:
+    """Return a public address; empty if there is none."""
+    address = _text(table, key, path.name, "")
+    return app_address(address, place_of(text, path.name, key)) if address else ""
+
+
+def _logo(name: str, path: Path, text: str) -> str:
+    """Return the name of the logo, if it is an image of the site's folder."""
+    if name:
+        try:
+            image_of(path.parent, name)
+        except DpcoreError as error:
+            msg = f"{place_of(text, path.name, 'logo')}: {error}"
+            raise SpecError(msg) from None
+    return name
+
+
+def _language(tag: str, place: str) -> str:
+    if not LANGUAGE.fullmatch(tag):
+        msg = f"{place}: language must be a language tag such as en, de or pt-BR, got {shown(tag)}."
+        raise SpecError(msg)
+    return tag
 
 
 def app_address(address: str, place: str) -> str:
@@ -143,6 +202,9 @@ def _section(row: Any, path: Path) -> Section:
     except DomainError as error:
         msg = f"{place}, folder: {error}"
         raise SpecError(msg) from None
+    if kind in ("texts", "gallery") and not folder.is_dir():
+        msg = f"{place}, folder: there is no folder {_text(row, 'folder', place, '.')!r} beside {path.name}."
+        raise SpecError(msg)
     pages = row.get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(name, str) for name in pages):
         msg = f"{place}: pages is a list of names, got {shown(pages)}."

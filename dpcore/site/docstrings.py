@@ -82,7 +82,10 @@ def inline(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\*$<>\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", text)
+    marked = re.sub(r"([\\*$<>]|(?<!\w)_|_(?!\w))", r"\\\1", text)
+    return marked.replace("[", "&#91;").replace(
+        "]", "&#93;"
+    )  # an escaped bracket would look like the start of a formula
 
 
 def _prose(lines: tuple[str, ...]) -> list[str]:

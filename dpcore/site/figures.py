@@ -16,7 +16,7 @@ from dpcore.files.csv_writer import frame_text
 from dpcore.language import parse
 from dpcore.site.colours import adaptable
 from dpcore.site.svg import responsive, shortened
-from dpcore.site.tables import Table, parameters_of, plain_columns, table_of
+from dpcore.site.tables import Table, parameters_of, plain_columns, rows_of, table_of
 from dpcore.specs import base
 
 if TYPE_CHECKING:
@@ -35,17 +35,20 @@ class RenderedFigure:
     Attributes
     ----------
     facts : dict of str to object
-        Name, title, the spec as it was written, all parameters, takeaway, notes, code, and the numbers by column:
-        the contents of the JSON file.
+        Name, title, the spec as it was written, all parameters, takeaway, notes, code, and the names of the columns: the
+        contents of the JSON file.
     chart : dict of str to object
         The specification as `packed` returns it: the contents of the script file.
     svg : str
         The picture, with ids of its own.
+    numbers : str
+        The table: the contents of the CSV file. No other file repeats it.
     """
 
     facts: dict[str, Any]
     chart: dict[str, Any]
     svg: str
+    numbers: str
 
     @property
     def name(self) -> str:
@@ -61,8 +64,7 @@ class RenderedFigure:
     @property
     def table(self) -> Table:
         """The numbers as the page shows them."""
-        frame = pd.DataFrame(self.facts["columns"], dtype=object)
-        return table_of([str(name) for name in frame.columns], frame.to_numpy().tolist())
+        return table_of(*rows_of(self.numbers))
 
     @property
     def parameters(self) -> list[str]:
@@ -77,9 +79,8 @@ class RenderedFigure:
     @property
     def files(self) -> dict[str, bytes]:
         """The files of the figure by suffix."""
-        frame = pd.DataFrame(self.facts["columns"])
         return {
-            ".csv": frame_text(frame).encode(),
+            ".csv": self.numbers.encode(),
             ".json": (compact(self.facts) + "\n").encode(),
             ".svg": adaptable(self.svg).encode(),
             ".js": self.script.encode(),
@@ -90,7 +91,7 @@ class RenderedFigure:
         """Return a figure from its files; `files` maps a suffix to the text of its file."""
         chart = files(".js").partition("]=")[2].rstrip().removesuffix(";")
         svg = re.sub(r"<style>.*?</style>", "", files(".svg"), count=1)
-        return cls(json.loads(files(".json")), json.loads(chart), svg)
+        return cls(json.loads(files(".json")), json.loads(chart), svg, files(".csv"))
 
 
 def compact(value: Any) -> str:
@@ -101,7 +102,7 @@ def compact(value: Any) -> str:
 def render(spec: Spec, name: str) -> RenderedFigure:
     """Draw a spec; `name` is the name of its files and the prefix of its ids."""
     figure = base.draw(spec)
-    chart = rounded(figure.spec)
+    chart, table = rounded(figure.spec), numbers_of(figure.table)
     svg = shortened(responsive(picture(chart, width=WIDTH, prefix=f"{name}-")))
     facts = {
         "name": name,
@@ -111,9 +112,11 @@ def render(spec: Spec, name: str) -> RenderedFigure:
         "takeaway": figure.takeaway,
         "notes": list(figure.notes),
         "code": base.code(spec),
-        "columns": once(plain_columns(numbers_of(figure.table))),
+        "numbers": f"{name}.csv",
+        "rows": len(figure.table),
+        "columns": [str(column) for column in table.columns],
     }
-    return RenderedFigure(facts, packed(chart, figure.takeaway), svg)
+    return RenderedFigure(facts, packed(chart, figure.takeaway), svg, frame_text(pd.DataFrame(plain_columns(table))))
 
 
 # ---- smaller -------------------------------------------------------------------------------------------------
@@ -153,12 +156,6 @@ def _pairs(table: pd.DataFrame) -> tuple[list[str], list[str]]:
 def _is_own_name(region: str, label: str) -> bool:
     """Whether a label says no more than the expression: it is the expression, or the same in words."""
     return label == region or (not region.startswith("<") and bool(region) and label == parse(region).legend)
-
-
-def once(columns: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return columns, a constant one as its value; a DataFrame of the result repeats it in each row."""
-    same = [name for name, values in columns.items() if len({repr(value) for value in values}) == 1]
-    return columns if len(same) == len(columns) else {n: v[0] if n in same else v for n, v in columns.items()}
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, Any]:

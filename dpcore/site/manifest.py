@@ -4,66 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DomainError, DpcoreError
-from dpcore.files.data import data_folder
 from dpcore.files.documents import json_of, text_of
+from dpcore.files.fingerprint import digest, fingerprint
 from dpcore.files.paths import inside
 from dpcore.site.compose import FIGURES
 from dpcore.site.figures import RenderedFigure
 from dpcore.site.pages import FIGURE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from dpcore.site.pages import Job
 
 MANIFEST: Final = "manifest.json"
+__all__ = ["MANIFEST", "Manifest", "Work", "digest", "fingerprint"]
+
 MOST_MANIFEST: Final = 20_000_000  # bytes; that of our own site has 200 000
-LIBRARIES: Final = (
-    "altair",
-    "jinja2",
-    "latex2mathml",
-    "markdown-it-py",
-    "mdit-py-plugins",
-    "numpy",
-    "pandas",
-    "scipy",
-    "vl-convert-python",
-)
-SOURCES: Final = (".py", ".html", ".css", ".js", ".woff2", ".svg")
-ABOVE: Final = ("site/", "app/", "cli/")  # folders whose files change no number, except those in DRAWING
-SAMPLES: Final = ("audits", "datasets")  # folders of data that the package itself reads
-DRAWING: Final = tuple(f"site/{name}.py" for name in ("colours", "errata", "examples", "figures", "svg", "tables"))
-
-
-@cache
-def fingerprint(*, drawing: bool = False) -> str:
-    """Return a digest of the files of the package, its data and the libraries; with `drawing` only of what figures need."""
-    package = Path(__file__).resolve().parents[1]
-    hashed = hashlib.sha256(sys.version.encode())
-    for name in LIBRARIES:
-        hashed.update(f"{name} {metadata.version(name)}\n".encode())
-    for path in sorted(package.rglob("*")):
-        place = path.relative_to(package).as_posix()
-        if drawing and place.startswith(ABOVE) and place not in DRAWING:
-            continue
-        if path.is_file() and path.suffix in SOURCES and not place.startswith("_bundle/"):
-            hashed.update(place.encode() + b"\0" + path.read_bytes())
-    for path in sorted(path for name in SAMPLES for path in (data_folder() / name).glob("*") if path.is_file()):
-        hashed.update(path.name.encode() + b"\0" + path.read_bytes())
-    return hashed.hexdigest()
-
-
-def digest(*parts: str) -> str:
-    """Return a digest of some texts."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @dataclass
@@ -153,16 +114,25 @@ class Work:
         for name, data in files.items():
             path = self.path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            self.written.append(name)
+            if not (path.is_file() and path.read_bytes() == data):  # other sources can give the same bytes
+                path.write_bytes(data)
+                self.written.append(name)
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
         self.after[piece] = {"key": key, "files": digests}
+
+    def texts(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the contents of files of the site by name."""
+        return {name: self.path(name).read_text(encoding="utf-8") for name in names}
+
+    @property
+    def names(self) -> set[str]:
+        """The files of all pieces recorded so far."""
+        return {name for piece in self.after.values() for name in piece["files"]}
 
     def finish(self) -> tuple[str, ...]:
         """Write the manifest and remove the files that are no longer part of the site."""
         old = {name for piece in self.before.pieces.values() for name in piece["files"]}
-        new = {name for piece in self.after.values() for name in piece["files"]}
-        gone = sorted(old - new)
+        gone = sorted(old - self.names)
         paths = [self.path(name) for name in gone]  # all are checked before the first is removed
         for path in paths:
             if path.is_file():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ from dpcore.files.paths import inside
 from dpcore.site import markdown
 from dpcore.site.examples import check as check_examples
 from dpcore.site.examples import is_own, numbers
+from dpcore.site.places import SitePlace
 from dpcore.specs import Spec, SpecError, load, read
 from dpcore.specs.base import check_common
 from dpcore.specs.presets import several
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
     from dpcore.site.compose import Composer
     from dpcore.site.config import Config, Section
 
-FIGURE, EVIDENCE, EXAMPLES = "figure", "evidence", "examples"
+FIGURE, EVIDENCE, EXAMPLES, EXAMPLE = "figure", "evidence", "examples", "example"
 FILE_KEYS: Final = ("file",)
+NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`")
 ORDER: Final = "order.toml"
+MOST_FOLDERS: Final = 10  # folders inside each other; addresses of pages stay short
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,12 @@ class Page:
         Returns its body.
     chapter : str, default ""
         Title of a group of pages within the section.
+    places : tuple of SitePlace, default ()
+        What texts can refer to on it.
+    lead : bool, default True
+        Whether the summary stands above the text; not if it is the text's own first sentence.
+    items : tuple of SourceItem, default ()
+        What a page about a source lists.
     """
 
     path: str
@@ -85,6 +95,9 @@ class Page:
     jobs: tuple[Job, ...]
     make: Callable[[Composer], str]
     chapter: str = ""
+    places: tuple[SitePlace, ...] = ()
+    lead: bool = True
+    items: tuple[Any, ...] = ()
 
 
 def figure_job(spec: Spec) -> Job:
@@ -107,17 +120,37 @@ def _digest(spec: Spec, name: str) -> str:
 def text_pages(section: Section) -> list[Page]:
     """Return a page for each Markdown file in the folder of a section.
 
-    A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and a table ``[title]`` by name; unlisted
-    files follow by name, and a listed file that is missing is an error.
+    A file ``order.toml`` beside them has chapters ``[[chapter]]`` (title, texts) and tables ``[title]`` and ``[summary]``
+    by name; unlisted files follow by name, and a listed file that is missing is an error.
     """
     order = _own(section, section.folder / ORDER)
-    chapters, titles, constants = _order(order)
-    files = {file.stem: file for file in _files(section, ".md", ORDER, chapters)}
-    pages = [text_page(file, section.name, titles.get(n, ""), chapters.get(n, "")) for n, file in files.items()]
+    chapters, titles, summaries, constants = _order(order)
+    files = {file.stem: file for file in section_files(section, ".md", ORDER, chapters)}
+    pages = [
+        text_page(file, section.name, titles.get(n, ""), chapters.get(n, ""), summaries.get(n, ""))
+        for n, file in files.items()
+    ]
     if not is_own(section.folder):
-        return pages
+        return [*pages, *_deeper_pages(section)]
     jobs = [examples_job(page, file, constants) for page, file in zip(pages, files.values(), strict=True)]
     return [replace(page, jobs=(*page.jobs, job)) for page, job in zip(pages, jobs, strict=True)]
+
+
+def _deeper_pages(section: Section) -> list[Page]:
+    """Return the pages of the folders inside a section, in any depth; each folder is a chapter."""
+    pages = []
+    files = (file for file in section.folder.rglob("*.md") if file.parent != section.folder)
+    for file in sorted(files, key=lambda file: (file.parent.as_posix(), file.name)):
+        place = file.relative_to(section.folder)
+        if any(part.startswith(".") for part in place.parts):
+            continue
+        if len(place.parts) > MOST_FOLDERS:
+            msg = f"The section {section.name}: folders are more than {MOST_FOLDERS} deep at {str(place)[-80:]!r}."
+            raise SpecError(msg)
+        _own(section, file, str(place))
+        chapter = ", ".join(part.replace("_", " ").replace("-", " ").capitalize() for part in place.parts[:-1])
+        pages.append(text_page(file, section.name, chapter=chapter, stem=place.with_suffix("").as_posix()))
+    return pages
 
 
 def examples_job(page: Page, file: Path, constants: Mapping[str, list[str]]) -> Job:
@@ -134,8 +167,8 @@ def run_examples(job: Job) -> dict[str, Any]:
     return {"name": job.name, "file": file, "printed": check_examples(text, file, allowed)}
 
 
-def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, list[str]]]:
-    """Return the chapter of each listed text in order, the titles of texts, and their constants."""
+def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str], dict[str, list[str]]]:
+    """Return the chapter of each listed text in order, the titles of texts, their summaries and their constants."""
     facts = load(source_text(file), file.name) if file.is_file() else {}
     chapters: dict[str, str] = {}
     for one in several(facts.get("chapter", [])):
@@ -147,32 +180,59 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, list[s
             if chapters.setdefault(name, title) != title or texts.count(name) > 1:
                 msg = f"{file.name}: the text {name!r} is listed twice."
                 raise SpecError(msg)
-    titles = facts.get("title", {})
-    if not isinstance(titles, dict) or not all(isinstance(title, str) for title in titles.values()):
-        msg = f"{file.name}: title is a table of texts, got {shown(titles)}."
-        raise SpecError(msg)
+    titles, summaries = (_texts(facts, key, file.name) for key in ("title", "summary"))
     constants = facts.get("constants", {})
     if not isinstance(constants, dict) or not all(isinstance(some, list) for some in constants.values()):
         msg = f"{file.name}: constants is a table of lists, got {shown(constants)}."
         raise SpecError(msg)
-    return chapters, titles, constants
+    return chapters, titles, summaries, constants
 
 
-def text_page(file: Path, section: str, title: str = "", chapter: str = "") -> Page:
+def _texts(facts: Mapping[str, Any], key: str, file: str) -> dict[str, str]:
+    table = facts.get(key, {})
+    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+        msg = f"{file}: {key} is a table of texts, got {shown(table)}."
+        raise SpecError(msg)
+    return table
+
+
+def text_page(
+    file: Path, section: str, title: str = "", chapter: str = "", summary: str = "", *, stem: str = ""
+) -> Page:
     """Return the page of one Markdown file; our own text about mechanisms gets the sections that it lacks."""
     source = with_sections(file, source_text(file)) if is_own(file) else source_text(file)
-    prefix = f"{section}-{markdown.slug(file.stem.replace('_', ' '))}-"
-    text = markdown.read(source, file=file.name, folder=file.parent, prefix=prefix)
+    place = stem or file.stem
+    prefix = f"{section}-{markdown.slug(place.replace('_', ' '))}-"
+    text = markdown.read(source, file=file.name, folder=file.parent, prefix=prefix, lead=not summary)
+    path, name = f"{section}/{place}.html", text.title or title or _named(file)
     return Page(
-        f"{section}/{file.stem}.html",
+        path,
         section,
-        text.title or title or _named(file),
-        text.summary or markdown.first_sentence(text),
+        name,
+        summary or text.summary or markdown.first_sentence(text),
         source,
         tuple(figure_job(spec) for spec in text.figures),
         lambda composer: composer.text(text),
         chapter,
+        (SitePlace("text", place, path, "", name), *section_places(text, path), *figure_places(text.figures, path)),
+        bool(summary or text.summary),
     )
+
+
+def section_places(text: markdown.Text, path: str) -> list[SitePlace]:
+    """Return the parts of a text whose headings name something, as in "### Uniform noise: `uniform`"."""
+    writer = markdown.Writer(text.file)
+    places = []
+    for token, inner in zip(text.tokens, text.tokens[1:], strict=False):
+        if token.type == "heading_open":
+            anchor = writer.identifier(markdown.plain_heading(inner.content))
+            places += [SitePlace("section", name, path, anchor, inner.content) for name in NAMED.findall(inner.content)]
+    return places
+
+
+def figure_places(specs: Iterable[Spec], path: str) -> list[SitePlace]:
+    """Return the places of figures."""
+    return [SitePlace("figure", spec.name, path, spec.name, str(spec.get("title", spec.name))) for spec in specs]
 
 
 def _named(file: Path) -> str:
@@ -181,7 +241,7 @@ def _named(file: Path) -> str:
 
 def gallery_pages(section: Section) -> list[Page]:
     """Return a page for each TOML file of figures."""
-    return [gallery_page(file, section.name) for file in _files(section, ".toml")]
+    return [gallery_page(file, section.name) for file in section_files(section, ".toml")]
 
 
 def gallery_page(file: Path, section: str) -> Page:
@@ -194,14 +254,16 @@ def gallery_page(file: Path, section: str) -> Page:
             msg = f"{file.name}: {key} must be a text, got {shown(value)}."
             raise SpecError(msg)
     specs = read(file)
+    path = f"{section}/{file.stem}.html"
     return Page(
-        f"{section}/{file.stem}.html",
+        path,
         section,
         texts["title"] or _named(file),
         texts["summary"] or f"{len(specs)} figures.",
         source,
         tuple(figure_job(spec) for spec in specs),
         lambda composer: composer.gallery(texts["text"], specs),
+        places=tuple(figure_places(specs, path)),
     )
 
 
@@ -217,10 +279,11 @@ def home_page(config: Config) -> Page:
         config.text + repr(config.questions),
         tuple(figure_job(spec) for spec in text.figures),
         lambda composer: composer.home(text, config.questions),
+        places=tuple(figure_places(text.figures, "index.html")),
     )
 
 
-def _files(section: Section, suffix: str, list_name: str = "", order: Iterable[str] = ()) -> list[Path]:
+def section_files(section: Section, suffix: str, list_name: str = "", order: Iterable[str] = ()) -> list[Path]:
     """Return the files of a section: first those that the section lists, then those in `order`, then the others by name.
 
     A listed file that is missing is an error that names the list.
@@ -234,10 +297,10 @@ def _files(section: Section, suffix: str, list_name: str = "", order: Iterable[s
     return [files[name] for name in dict.fromkeys([*section.pages, *order, *files])]
 
 
-def _own(section: Section, file: Path) -> Path:
+def _own(section: Section, file: Path, name: str = "") -> Path:
     """Return a file of a section; a symbolic link that leads out of its folder is an error."""
     try:
-        inside(section.folder, file.name)
+        inside(section.folder, name or file.name)
     except DomainError as error:
         msg = f"The section {section.name}: {error}"
         raise SpecError(msg) from None

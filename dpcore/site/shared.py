@@ -45,6 +45,7 @@ def shared() -> dict[str, bytes]:
     return {
         "assets/style.css": style().encode(),
         "assets/boot.js": boot().encode(),
+        "assets/page.js": asset("page.js"),
         "assets/vega.js": vega().encode(),
         f"assets/{FONT}": asset(FONT),
         "assets/OFL.txt": asset("OFL.txt"),

@@ -23,7 +23,7 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.numerals import nearest
 from dpcore.curves.gaussian import GaussianCurve
-from dpcore.curves.subsampled import Subsampled
+from dpcore.curves.subsampled import subsampled
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def dots_epsilon(training: Training, delta: float, bound: Callable[[int, float],
         one: tuple[Curve, ...] = (GaussianCurve(math.sqrt(training.steps) / training.sigma),)
         copies, mu = 1, math.sqrt(training.steps) / training.sigma
     else:
-        forward = Subsampled(GaussianCurve(1.0 / training.sigma), training.q)
+        forward = subsampled(GaussianCurve(1.0 / training.sigma), training.q)
         one, copies, mu = (forward, forward.inverse()), training.steps, 1.0 / training.sigma
     return max(_connected(curve, copies, mu, training.q, reach).epsilon(delta) for curve in one)
 

@@ -32,6 +32,7 @@ from dpcore.core.kinds import kind, kinds, labelled
 from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.engine import mixture_mgf
+from dpcore.engine.normal_jumps import Jumps
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
 from dpcore.regions import gate
 from dpcore.regions.guarantees import GDP, RDP
@@ -181,7 +182,8 @@ def renyi(sigma: float, q: float, order: float | Sequence[float]) -> FloatArray:
     mu = 1.0 / training.sigma
     if training.q == 1.0:
         return np.asarray(orders * mu * mu / 2, dtype=np.float64)
-    logs = [mixture_mgf.log_mgf(s.astype(np.complex128), mu, training.q).real for s in (orders - 1.0, -orders)]
+    law = Jumps.single(mu, training.q)
+    logs = [mixture_mgf.log_mgf(s.astype(np.complex128), law).real for s in (orders - 1.0, -orders)]
     larger = np.maximum(*logs)
     value = (np.maximum(larger, 0.0) * (1 + _MGF_ERROR) + _MGF_ERROR) / (orders - 1.0)
     return np.asarray(np.where(np.isnan(larger), np.inf, value), dtype=np.float64)

@@ -15,8 +15,9 @@ from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.numerals import nearest
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.regions import gate
-from dpcore.training.gradients import LARGEST_T, clt_mu
-from dpcore.training.run import EXAMPLES, FULL_SAMPLER, RunNumbers, Sampler, TrainingRun, exact, sampler_of
+from dpcore.training.gradients import LARGEST_T, SIGMA, clt_mu
+from dpcore.training.run import EXAMPLES, RunNumbers, TrainingRun, exact
+from dpcore.training.samplers import FULL_SAMPLER, Sampler, sampler_of
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def solve_training(  # noqa: PLR0913  the numbers of a run, each under its own n
     epochs: float | Fraction | None = None,
     rate: float | None = None,
     steps: int | None = None,
+    largest_batch: int | None = None,
+    unit_records: int = 1,
 ) -> TrainingTarget:
     """Return the least noise, the largest batch or number of steps, or the least number of records for a target.
 
@@ -68,12 +71,12 @@ def solve_training(  # noqa: PLR0913  the numbers of a run, each under its own n
     Parameters
     ----------
     sampler : str
-        ``poisson`` or ``full``.
+        ``poisson``, ``truncated``, ``fixed`` or ``full``.
     epsilon, delta : float
         The target: epsilon at delta, delta in (0, 1].
     sigma : float, optional
         Noise multiplier, in [0.05, 1000].
-    examples, batch, epochs, rate, steps : optional
+    examples, batch, epochs, rate, steps, largest_batch, unit_records : optional
         As in `training_run`.
 
     Returns
@@ -89,12 +92,12 @@ def solve_training(  # noqa: PLR0913  the numbers of a run, each under its own n
     """
     how = sampler_of(sampler)
     goal = _Goal(LOSS.but(name="target epsilon").check(epsilon), SHARE.but(name="delta").check(delta))
-    numbers = RunNumbers(examples, batch, epochs, rate, steps)
+    numbers = RunNumbers(examples, batch, epochs, rate, steps, largest_batch, unit_records)
     if sigma is None:
         return goal.noise(how, numbers)
     if epochs is None and steps is None:
         return goal.steps(how, numbers, sigma)
-    if how is not FULL_SAMPLER and rate is None:
+    if how != FULL_SAMPLER and rate is None:
         if batch is None and numbers.examples is not None:
             return goal.batch(how, numbers, numbers.examples, sigma)
         if examples is None and batch is not None:
@@ -121,16 +124,16 @@ class _Goal:
 
     def noise(self, how: Sampler, numbers: RunNumbers) -> TrainingTarget:
         run = numbers.run(how, _STAND_IN)
-        row = calibrate(f"poisson_gaussian(?, {run.rate!r})^{run.steps}", epsilon=self.epsilon, delta=self.delta).iloc[
-            0
-        ]
-        run = replace(run, sigma=float(row["value"]))
+        text, factor = how.unknown(run)
+        row = calibrate(f"{text}^{run.steps}", epsilon=self.epsilon, delta=self.delta).iloc[0]
+        run = replace(run, sigma=float(row["value"]) * factor)
         words = f"Noise σ = {outward(run.sigma, 6)} meets {self.words}; it is the least that certainly does."
         return TrainingTarget("sigma", run.sigma, run, words)
 
     def likely(self, run: TrainingRun) -> bool:
         """Whether the central limit says so: wrong by a little, and computed at once."""
-        mu = clt_mu(run.sigma, run.rate, run.steps)
+        sigma = max(run.sigma * (run.sampler.noise_share or 1.0) / run.unit_records, SIGMA.low)
+        mu = clt_mu(sigma, run.rate, run.steps)
         return bool(GaussianCurve(mu).delta_bounds(np.array([self.epsilon]))[1][0] <= self.delta)
 
     def steps(self, how: Sampler, numbers: RunNumbers, sigma: float) -> TrainingTarget:

@@ -139,8 +139,12 @@ LIBRARY_ACCOUNTANTS: Final = (
 )
 
 
-def library_reports(run: TrainingRun, delta: float = 1e-5) -> pd.DataFrame:
+def library_reports(
+    run: TrainingRun, delta: float = 1e-5, *, bracket: tuple[float, float] | None = None
+) -> pd.DataFrame:
     """Tabulate what the accountants of Opacus, dp-accounting and TensorFlow Privacy print for a run.
+
+    They account for single records in Poisson samples. Where a run is another one, their numbers are no bounds of it.
 
     Parameters
     ----------
@@ -148,6 +152,8 @@ def library_reports(run: TrainingRun, delta: float = 1e-5) -> pd.DataFrame:
         What `training_run` returns.
     delta : float, default 1e-5
         Where epsilon is asked, in (0, 1].
+    bracket : tuple of (float, float), optional
+        What epsilon is known to lie between, if it is not that of the run's own region.
 
     Returns
     -------
@@ -167,7 +173,9 @@ def library_reports(run: TrainingRun, delta: float = 1e-5) -> pd.DataFrame:
     for one in LIBRARY_ACCOUNTANTS:
         try:
             epsilon, kind, note = one.number(question)
-            side = verdict(epsilon, *question.bracket)
+            side = verdict(epsilon, *(bracket or question.bracket))
+            if bracket is not None or run.twin != run.training:
+                kind, note = "approximate", f"assumes Poisson samples of single records; {note}"
         except DpcoreError as error:
             epsilon, kind, note, side = math.inf, "none", str(error).removeprefix(f"{NOT_COMPUTED}: "), NOT_COMPUTED
         rows.append(

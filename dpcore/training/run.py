@@ -1,13 +1,8 @@
-r"""A training run: how records are sampled, how much noise each step gets, and how many steps there are.
+"""A training run: how records are sampled, how much noise each step gets, and how many steps there are.
 
 In every step the gradient of each record is clipped to a norm C, the gradients of the sampled records are summed, and normal
 noise of standard deviation sigma C is added. Which region a step has depends on the sampler, so it has to be stated:
-
-- ``poisson``: each step takes each record independently with probability q. A step is ``poisson_gaussian(sigma, q)``.
-- ``full``: each step uses all records, q = 1. A step is Gaussian noise without sampling.
-
-Batches that are cut from a shuffled list are neither. What they reveal can be more than Poisson samples of the same size
-reveal, so no number of this room stands for them. References: Abadi et al. (2016); Chua et al. (2024) on shuffled batches.
+`dpcore.training.samplers`. References: Abadi et al. (2016); Chua et al. (2024) on shuffled batches.
 """
 
 from __future__ import annotations
@@ -15,12 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from dpcore.core.domains import COUNT, POSITIVE, SHARE
 from dpcore.core.errors import DomainError
-from dpcore.core.numerals import nearest, numeral
+from dpcore.core.numerals import nearest
 from dpcore.training.gradients import LARGEST_T, SIGMA, Training
+from dpcore.training.samplers import FULL_SAMPLER, Sampler, check_run, sampler_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -30,59 +27,9 @@ EXAMPLES: Final = COUNT.but(name="examples", label="N", high=10**12, meaning="ho
 BATCH: Final = POSITIVE.but(name="batch", label="B", meaning="how many records a step uses, on average")
 EPOCHS: Final = POSITIVE.but(name="epochs", label="E", meaning="how often a record is used, on average")
 RATE: Final = SHARE.but(name="rate", label="q", meaning="probability that a step uses a record")
+LARGEST_BATCH: Final = COUNT.but(name="largest_batch", label="C", high=10**9, meaning="most records of a batch")
+UNIT_RECORDS: Final = COUNT.but(name="unit_records", label="m", high=1000, meaning="most records of one person")
 STEPS: Final = COUNT.but(name="steps", label="T", high=LARGEST_T, meaning="how many noisy steps are taken")
-
-
-@dataclass(frozen=True, slots=True)
-class Sampler:
-    """How the records of a step are chosen.
-
-    Attributes
-    ----------
-    name, title : str
-        In options, and as people read it.
-    condition : str
-        When the numbers hold, as the end of a sentence that starts with "if".
-    """
-
-    name: str
-    title: str
-    condition: str
-
-
-POISSON_SAMPLER: Final = Sampler(
-    "poisson", "Poisson", "each step takes each record independently with probability q (Poisson sampling)"
-)
-FULL_SAMPLER: Final = Sampler("full", "full batch", "each step uses all records")
-SAMPLERS: Final = (POISSON_SAMPLER, FULL_SAMPLER)
-REFUSED: Final = {
-    "shuffle": "No ε is certified for batches cut from a shuffled list: they can reveal several times more than Poisson samples "
-    "of the same size. Sample each record with probability q in every step (poisson), or use all records (full)."
-}
-"""Samplers that people ask for and that have no certified region, each with the reason."""
-QUESTION: Final = (
-    "How does a step choose its records? Say poisson (each record independently with probability q, as Opacus does with "
-    "poisson_sampling=True) or full (all records in every step). Shuffled batches are neither."
-)
-
-
-def sampler_of(name: str) -> Sampler:
-    """Return a sampler by its name.
-
-    Parameters
-    ----------
-    name : str
-        ``poisson`` or ``full``.
-
-    Returns
-    -------
-    Sampler
-        Raises `DomainError` with the reason if there is none of that name.
-    """
-    for one in SAMPLERS:
-        if one.name == name:
-            return one
-    raise DomainError(REFUSED.get(str(name), QUESTION))
 
 
 @dataclass(frozen=True)
@@ -101,6 +48,10 @@ class TrainingRun:
         How many steps.
     origin : str, default ""
         How rate and steps follow from records, batch and epochs, in words.
+    examples, largest_batch : int, optional
+        Records of the data and most records of a batch, if the samples are truncated.
+    unit_records : int, default 1
+        Most records of one person, who is protected as a whole.
     """
 
     sampler: Sampler
@@ -108,40 +59,51 @@ class TrainingRun:
     rate: float
     steps: int
     origin: str = ""
+    examples: int | None = None
+    largest_batch: int | None = None
+    unit_records: int = 1
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         object.__setattr__(self, "sigma", SIGMA.check(self.sigma))
         object.__setattr__(self, "rate", RATE.check(self.rate))
         object.__setattr__(self, "steps", STEPS.check(self.steps))
-        if self.sampler is FULL_SAMPLER and self.rate != 1.0:
-            msg = f"With full batches every step uses every record: rate must be 1, got {numeral(self.rate)}."
-            raise DomainError(msg)
+        object.__setattr__(self, "unit_records", UNIT_RECORDS.check(self.unit_records))
+        if self.largest_batch is not None:
+            object.__setattr__(self, "largest_batch", LARGEST_BATCH.check(self.largest_batch))
+        check_run(self)
 
     @property
     def training(self) -> Training:
-        """The steps, for the tables of `dpcore.training.gradients`."""
+        """The steps as accountants of Poisson samples see them, whatever the sampler is."""
         return Training(self.sigma, self.rate, self.steps)
+
+    @property
+    def twin(self) -> Training | None:
+        """Steps on Poisson samples with the same region, for the tables of `dpcore.training.gradients`; None if there are none."""
+        share = self.sampler.noise_share
+        if self.unit_records > 1 or share == 0.0 or self.sigma * share < SIGMA.low:
+            return None
+        return Training(self.sigma * share, self.rate, self.steps)
 
     @property
     def step(self) -> TradeOff:
         """The region of one step."""
-        return self.training.step
+        return self.sampler.step(self)
 
-    @property
+    @cached_property
     def region(self) -> TradeOff:
         """The region of all steps."""
-        return self.training.region
+        return self.step if self.steps == 1 else self.step**self.steps
 
     def words(self) -> str:
         """Say what is done, without a verb: the steps, the noise and the samples."""
         many = "1 step" if self.steps == 1 else f"{grouped(self.steps)} steps"
-        if self.sampler is FULL_SAMPLER:
-            return f"{many} on all records with noise σ = {nearest(self.sigma)}"
-        return f"{many} on Poisson samples of rate q = {nearest(self.rate)} with noise σ = {nearest(self.sigma)}"
+        unit = "" if self.unit_records == 1 else f", up to {grouped(self.unit_records)} records per person"
+        return f"{many} on {self.sampler.samples(self)} with noise σ = {nearest(self.sigma)}{unit}"
 
 
-def training_run(
+def training_run(  # noqa: PLR0913  the numbers of a run, each under its own name
     sampler: str,
     *,
     sigma: float,
@@ -150,6 +112,8 @@ def training_run(
     epochs: float | Fraction | None = None,
     rate: float | None = None,
     steps: int | None = None,
+    largest_batch: int | None = None,
+    unit_records: int = 1,
 ) -> TrainingRun:
     r"""Return a training run from the numbers that people know: records, batch and epochs, or rate and steps.
 
@@ -159,7 +123,7 @@ def training_run(
     Parameters
     ----------
     sampler : str
-        ``poisson`` or ``full``; it is not guessed.
+        ``poisson``, ``truncated``, ``fixed`` or ``full``; it is not guessed.
     sigma : float
         Noise multiplier, in [0.05, 1000].
     examples : int, optional
@@ -172,6 +136,10 @@ def training_run(
         Probability that a step uses a record, in (0, 1], in place of `examples` and `batch`.
     steps : int, optional
         How many steps, from 1 to 10^6, in place of `epochs`.
+    largest_batch : int, optional
+        For truncated samples: most records of a batch.
+    unit_records : int, default 1
+        Most records of one person, if persons are to be protected and not single records.
 
     Returns
     -------
@@ -184,7 +152,8 @@ def training_run(
     >>> run.rate, run.steps
     (0.004266666666666667, 14063)
     """
-    return RunNumbers(examples, batch, epochs, rate, steps).run(sampler_of(sampler), sigma)
+    numbers = RunNumbers(examples, batch, epochs, rate, steps, largest_batch, unit_records)
+    return numbers.run(sampler_of(sampler), sigma)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +165,8 @@ class RunNumbers:
     epochs: float | Fraction | None = None
     rate: float | None = None
     steps: int | None = None
+    largest_batch: int | None = None
+    unit_records: int = 1
 
     def __post_init__(self) -> None:
         """Check each number that is there."""
@@ -218,11 +189,20 @@ class RunNumbers:
             msg = "The sampling rate is missing: give rate, or examples and batch."
             raise DomainError(msg)
         steps = self._steps(share)
-        return TrainingRun(sampler, sigma, float(share), steps, self._origin(steps))
+        return TrainingRun(
+            sampler,
+            sigma,
+            float(share),
+            steps,
+            self._origin(steps),
+            None if self.largest_batch is None else self.examples,
+            self.largest_batch,
+            self.unit_records,
+        )
 
     def _share(self, sampler: Sampler) -> Fraction | None:
         """Return the sampling rate, exactly; None if it is not known."""
-        if sampler is FULL_SAMPLER:
+        if sampler == FULL_SAMPLER:
             if self.batch is not None and self.batch != self.examples:
                 msg = "With full batches the batch is the whole data: leave batch out."
                 raise DomainError(msg)

@@ -12,16 +12,15 @@ import numpy as np
 import pandas as pd
 
 from dpcore.core.domains import LOSS, SHARE
-from dpcore.core.effort import checkpoint, effort
-from dpcore.core.errors import BudgetError
+from dpcore.core.effort import effort
 from dpcore.core.kinds import FACTS, kind
 from dpcore.core.numerals import nearest
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.regions import gate
-from dpcore.theorems.conversion import gaussian_fit
+from dpcore.theorems.conversion.gaussian import FIT_REFERENCE, NO_MU, bounded_fit, fit_words
 from dpcore.training.judgement import judge
 from dpcore.training.libraries import library_reports, library_words
-from dpcore.training.run import FULL_SAMPLER
+from dpcore.training.tuning import tuning_costs
 from dpcore.words import grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -40,9 +39,7 @@ EPSILON, MU, REGRET, ATTACK, CLAIM, STATEMENT = (
     "claimed_epsilon",
     "statement",
 )
-NO_MU = "Gaussian differential privacy: no μ is certified within the work allowed."
 _METHOD = "dpcore, certified composition"
-_FIT = "Dong, Roth, Su 2022, Definition 2.6; Kulynych et al. 2025"
 
 Row = tuple[str, float, float, float, str, str, str]
 
@@ -75,11 +72,9 @@ class TrainingSummary:
     @cached_property
     def fit(self) -> BestGaussian | None:
         """The smallest mu for false-positive rates from 1e-12 to 1/2, and its regret; None if it takes too much work."""
-        try:
-            return gaussian_fit(self.run.region)
-        except BudgetError:
-            checkpoint()  # raises if the time is over
+        if not self.run.sampler.whole_curve:
             return None
+        return bounded_fit(self.run.region)
 
     @cached_property
     def attacks(self) -> tuple[tuple[float, float, float], ...]:
@@ -103,11 +98,23 @@ class TrainingSummary:
         """Return the certified epsilon in one sentence."""
         return epsilon_words(self.run, self.delta, self.epsilon)
 
+    @property
+    def unit(self) -> str:
+        """Whom the guarantee protects."""
+        many = self.run.unit_records
+        return "one training record" if many == 1 else f"one person with up to {grouped(many)} training records"
+
+    @property
+    def neighbours(self) -> str:
+        """What two neighbouring datasets differ in."""
+        many = self.run.unit_records
+        return "one record added or removed" if many == 1 else "all records of one person added or removed"
+
     def conditions(self) -> str:
         """Say when the numbers hold."""
         return (
             f"Holds if {self.run.sampler.condition}, the gradient of every record is clipped to the norm that σ is a multiple of, and "
-            "datasets differ in one record added or removed. Batches from a shuffled list are not covered: they can reveal more."
+            f"datasets differ in {self.neighbours}. Batches from a shuffled list are not covered: they can reveal more."
         )
 
     def statement(self) -> str:
@@ -118,18 +125,13 @@ class TrainingSummary:
         bracket = (
             "" if low == high else f" (the true ε lies between {outward(low, 6, up=False)} and {outward(high, 6)})"
         )
-        sampling = (
-            "each step uses all records"
-            if run.sampler is FULL_SAMPLER
-            else f"Poisson sampling, each record independently with probability q = {nearest(run.rate)} in each step"
-        )
         many = f"{grouped(run.steps)} {'step' if run.steps == 1 else 'steps'}"
         mechanism = (
             f"Mechanism: {many} of gradient descent; gradients clipped per record, Gaussian noise with multiplier "
-            f"σ = {nearest(run.sigma)} on their sum; {sampling}."
+            f"σ = {nearest(run.sigma)} on their sum; {run.sampler.samples(run)}: {run.sampler.condition}."
         )
         accountant = (
-            f"Accountant: dpcore {version}, composition of the exact pair of a step ({run.region}), with the numerical error "
+            f"Accountant: dpcore {version}, composition of {_pair_words(run)} ({run.region}), with the numerical error "
             "bounded on both sides."
         )
         assumptions = (
@@ -139,7 +141,7 @@ class TrainingSummary:
         )
         lines = [
             f"Privacy: the training run is ({outward(high, 4)}, {outward(self.delta, 4)})-differentially private{bracket}.",
-            "Unit of privacy: one training record. Neighbouring datasets: one record added or removed.",
+            f"Unit of privacy: {self.unit}. Neighbouring datasets: {self.neighbours}.",
             mechanism,
             self.mu_words(),
             *(
@@ -153,25 +155,19 @@ class TrainingSummary:
 
     def mu_words(self) -> str:
         """Return mu and its regret in one sentence."""
-        fit = self.fit
-        if fit is None:
-            return NO_MU
-        if fit.mu[0] == fit.mu[1]:
-            return f"Gaussian differential privacy: μ = {outward(fit.mu[1], 5)} (exact)."
-        return (
-            f"Gaussian differential privacy: μ = {outward(fit.mu[1], 5)} for false-positive rates from {nearest(fit.alpha)} to 1/2; regret "
-            f"{outward(fit.regret[1], 3)} (both error rates of the best attack are off by at most that)."
-        )
+        return fit_words(self.fit)
 
     # ---- the table -------------------------------------------------------------------------------------------
 
-    def table(self, claimed: float | None = None) -> pd.DataFrame:
+    def table(self, claimed: float | None = None, runs: float | None = None) -> pd.DataFrame:
         """Tabulate every answer.
 
         Parameters
         ----------
         claimed : float, optional
             An epsilon that somebody claims at delta; its verdict is added.
+        runs : float, optional
+            How many such runs are made to choose the best one; the cost of the choice is added, by every law of their number.
 
         Returns
         -------
@@ -182,6 +178,8 @@ class TrainingSummary:
         rows: list[Row] = [self._epsilon_row(), *self._mu_rows(), *self._attack_rows(), *self._library_rows()]
         if claimed is not None:
             rows.append(self._claim_row(claimed))
+        if runs is not None:
+            rows += self._tuning_rows(runs)
         low, high = self.epsilon
         rows.append((STATEMENT, self.delta, high, low, self.statement(), kind(low, high, "upper"), _METHOD))
         frame = pd.DataFrame(rows, columns=list(COLUMNS[:-1]))
@@ -195,14 +193,14 @@ class TrainingSummary:
     def _mu_rows(self) -> list[Row]:
         fit = self.fit
         if fit is None:
-            return [(name, ALPHA, math.inf, 0.0, NO_MU, "none", _FIT) for name in (MU, REGRET)]
+            return [(name, ALPHA, math.inf, 0.0, NO_MU, "none", FIT_REFERENCE) for name in (MU, REGRET)]
         words = {
             MU: self.mu_words(),
             REGRET: f"Both error rates of the best attack are off by at most {outward(fit.regret[1], 3)}.",
         }
         sides = {MU: fit.mu, REGRET: fit.regret}
         return [
-            (name, fit.alpha, high, low, words[name], kind(low, high, "upper"), _FIT)
+            (name, fit.alpha, high, low, words[name], kind(low, high, "upper"), FIT_REFERENCE)
             for name, (low, high) in sides.items()
         ]
 
@@ -229,9 +227,22 @@ class TrainingSummary:
             rows.append((name, self.delta, float(row["epsilon"]), lower, words, str(row["kind"]), str(row["theorem"])))
         return rows
 
+    def _tuning_rows(self, runs: float) -> list[Row]:
+        table = tuning_costs(self.run.region, runs, self.delta)
+        rows: list[Row] = []
+        for _, row in table.iloc[1:].iterrows():
+            sides = float(row["epsilon"]), float(row["epsilon_lower"])
+            name, words, facts = f"tuning_{row['law']}", str(row["words"]), (str(row["kind"]), str(row["theorem"]))
+            rows.append((name, self.delta, *sides, words, *facts))
+        return rows
+
     def _claim_row(self, claimed: float) -> Row:
         judgement = self.judged(claimed)
         return CLAIM, self.delta, judgement.epsilon, judgement.epsilon, judgement.words(), "none", _METHOD
+
+
+def _pair_words(run: TrainingRun) -> str:
+    return "the exact pair of a step" if run.step.kind == "exact" else "a pair that bounds every step"
 
 
 def epsilon_words(run: TrainingRun, delta: float, bracket: tuple[float, float]) -> str:

@@ -1,33 +1,34 @@
 """One column of a user's CSV as numbers or as answers, with every loss counted and reported.
 
-Nothing is kept: the bytes belong to the caller, and each function reads them from the start. Rows are streamed, so that a
-million of them need little more memory than the numbers they hold.
+Nothing is kept: the bytes belong to the caller, and each function reads them from the start.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import math
-from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.parameter import one_of
 from dpcore.core.registry import shown
-from dpcore.files.sheet import LONGEST_NAME, MISSING, Sheet, filled, number_in, rows_of
+from dpcore.files.columns import read_columns
+from dpcore.files.sheet import LONGEST_NAME, MISSING, number_in, rows_of
 from dpcore.utility.dataset import OTHER, Dataset
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-MOST_ROWS = 2_000_000
+    from numpy.typing import NDArray
+
+    from dpcore.files.columns import CodedRows
+    from dpcore.files.sheet import Sheet
+
 MOST_LABELS = 100
 OUTSIDE = ("clip", "drop")
 OTHERS = ("count", "drop")
@@ -35,7 +36,7 @@ UNDECLARED = (
     "Declare the categories from what is known without the data. If they were read off the data, the mere existence of a "
     "bin such as one for a single chief executive would reveal that this person is in the data, whatever noise its count gets."
 )
-_CHUNK = 20_000
+_NOWHERE = -1  # the bin of a cell that gives no answer
 _COUNTED_OUT = "Whether a row is left out depends on its value, and the number of remaining rows is treated as public, so it reveals this."
 
 
@@ -87,10 +88,9 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
         msg = f"The lower bound must be below the upper bound, both finite; got {numeral(low)} and {numeral(high)}."
         raise DomainError(msg)
     one_of("outside", OUTSIDE).check(outside)
-    numbers, notes = array("d"), _Tally()
-    for cells in _chunks(sheet, sheet.place(column), notes):
-        numbers.extend(_all_numbers(cells) or _each_number(cells, notes, comma=sheet.delimiter != ","))
-    values = np.array(numbers, dtype=np.float64)
+    notes = _Tally(read_columns(sheet, [column]))
+    cells = _numbers(notes, comma=sheet.delimiter != ",")[notes.column.codes]
+    values = cells[~np.isnan(cells)]
     below, above = int((values < low).sum()), int((values > high).sum())
     clipped = (below, above) if outside == "clip" else (0, 0)
     inside = values[(values >= low) & (values <= high)] if outside == "drop" else values
@@ -203,25 +203,23 @@ def read_labels(
         ``drop`` leaves its row out. Both are reported.
     """
     names = _bins(categories, others)
-    places, notes, place_of = array("q"), _Tally(), {name: place for place, name in enumerate(names)}
+    notes, place_of = _Tally(read_columns(sheet, [column])), {name: place for place, name in enumerate(names)}
     other = place_of[OTHER] if others == OTHERS[0] else None
-    undeclared = 0
-    for cells in _chunks(sheet, sheet.place(column), notes):
-        for row, cell in notes.numbered(cells):
-            text = " ".join(cell.split())
-            place = place_of.get(text)
-            if place is not None:
-                places.append(place)
-            elif text.lower() in MISSING:
-                notes.drop("empty" if not text else "marked as missing", cell, row)
-            elif other is None:
-                notes.drop("not in the list", cell, row)
-            else:
-                undeclared += 1
-                places.append(other)
-    if not places:
+    bins, undeclared = np.full(len(notes.column.texts), _NOWHERE), 0
+    for place, text in enumerate(notes.column.texts):
+        if text in place_of:
+            bins[place] = place_of[text]
+        elif text.lower() in MISSING:
+            notes.drop("empty" if not text else "marked as missing", place)
+        elif other is None:
+            notes.drop("not in the list", place)
+        else:
+            undeclared += int(notes.column.counts[place])
+            bins[place] = other
+    cells = bins[notes.column.codes]
+    if not np.any(cells != _NOWHERE):
         raise notes.nothing(column, "answer")
-    data = Dataset.coded(np.array(places), names, column)
+    data = Dataset.coded(cells[cells != _NOWHERE], names, column)
     sentences = notes.words(column, data.n, "answers")
     sentences.append(f"Declared: {', '.join(names)}.")
     if notes.dropped.get("not in the list"):
@@ -247,37 +245,26 @@ def _bins(categories: str | Sequence[str], others: str) -> tuple[str, ...]:
     return names
 
 
-def _all_numbers(cells: list[str]) -> list[float] | None:
-    """Return the numbers of the cells if every one holds a number: the quick way."""
-    try:
-        values = list(map(float, cells))
-    except ValueError:
-        return None
-    return values if all(map(math.isfinite, values)) and not any("_" in cell for cell in cells) else None
-
-
-def _each_number(cells: list[str], notes: _Tally, *, comma: bool) -> Iterator[float]:
-    """Read cell by cell, and count what gives no number."""
-    for row, cell in notes.numbered(cells):
-        value = number_in(cell)
-        if value is None and comma and cell.count(",") == 1 and "." not in cell:
-            value = number_in(cell.replace(",", "."))
-            notes.commas += value is not None
+def _numbers(notes: _Tally, *, comma: bool) -> NDArray[np.float64]:
+    """Return the number in each distinct text of a column; nan, counted with its reason, where there is none."""
+    values = np.full(len(notes.column.texts), np.nan)
+    for place, text in enumerate(notes.column.texts):
+        value = number_in(text, comma=comma)
         if value is not None:
-            yield value
-            continue
-        text = cell.strip().lower()
-        if text in MISSING:
-            notes.drop("empty" if not text else "marked as missing", cell, row)
-        elif text.lstrip("+-") in {"inf", "infinity"} or _overflows(text):
-            notes.drop("not finite", cell, row)
+            values[place] = value
+            notes.commas += int(notes.column.counts[place]) if "," in text else 0
+        elif text.lower() in MISSING:
+            notes.drop("empty" if not text else "marked as missing", place)
+        elif _overflows(text):
+            notes.drop("not finite", place)
         else:
-            notes.drop("no number", cell, row)
+            notes.drop("no number", place)
+    return values
 
 
 def _overflows(text: str) -> bool:
     try:
-        return math.isinf(float(text))
+        return "_" not in text and math.isinf(float(text))
     except ValueError:
         return False
 
@@ -289,61 +276,44 @@ def _clipped_words(below: int, above: int, low: float, high: float) -> str:
     return f"{' and '.join(parts)} moved to the nearer bound (clipped)."
 
 
-def _chunks(sheet: Sheet, place: int, notes: _Tally) -> Iterator[list[str]]:
-    """Read the cells of one column, some thousand at a time; an empty line or a short row gives an empty cell."""
-    source = io.BytesIO(sheet.data)
-    reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
-    width, cells, begun, before = len(sheet.columns), list[str](), False, 0
-    for row in rows_of(reader):
-        notes.breaks += reader.line_num - before - 1
-        before = reader.line_num
-        if not begun:  # empty lines above the table, then the names
-            begun = filled(row)
-            if sheet.header or not begun:
-                continue
-        notes.rows += 1
-        notes.uneven += len(row) != width and bool(row)
-        cells.append(row[place] if len(row) > place else "")
-        if len(cells) == _CHUNK:
-            yield cells
-            cells = []
-            checkpoint(source.tell() / len(sheet.data))
-            if notes.rows >= MOST_ROWS:
-                msg = f"The file has {grouped(MOST_ROWS)} rows or more; files with fewer are read."
-                raise DomainError(msg)
-    yield cells
-
-
 class _Tally:
     """What is counted while a column is read."""
 
-    def __init__(self) -> None:
-        self.rows = self.commas = self.breaks = self.uneven = 0
+    def __init__(self, coded: CodedRows) -> None:
+        self.coded, (self.column,) = coded, coded.columns
+        self.commas = 0
         self.dropped: dict[str, int] = {}
-        self.examples: dict[str, tuple[str, int]] = {}
+        self.first: dict[str, tuple[int, str]] = {}  # why -> first row and its text
+        if coded.empty:
+            self.dropped["empty"], self.first["empty"] = len(coded.empty), (coded.empty[0], "")
 
-    def numbered(self, cells: list[str]) -> Iterator[tuple[int, str]]:
-        """Yield the cells that were read last, each with the number of its row."""
-        return enumerate(cells, start=self.rows - len(cells) + 1)
+    @property
+    def rows(self) -> int:
+        """Rows of the file, empty lines between them included."""
+        return self.coded.rows + len(self.coded.empty)
 
-    def drop(self, why: str, cell: str, row: int) -> None:
-        """Count a row that gives no value."""
-        self.dropped[why] = self.dropped.get(why, 0) + 1
-        self.examples.setdefault(why, (cell, row))
+    def drop(self, why: str, place: int) -> None:
+        """Count the rows with a distinct text that gives no value."""
+        text = self.column.texts[place]
+        self.dropped[why] = self.dropped.get(why, 0) + int(self.column.counts[place])
+        if why not in self.first or not text:  # distinct texts come in the order of their first rows
+            example = (self.coded.row_number(self.column.row_of(place)), text)
+            self.first[why] = min(example, self.first.get(why, example))
 
     def lost(self) -> dict[str, int]:
-        """Return why rows were dropped -> how many."""
-        return {why: count for why, count in self.dropped.items() if count}
+        """Return why rows were dropped -> how many, in the order of their first rows."""
+        order = sorted(self.dropped, key=lambda why: self.first.get(why, (math.inf, "")))
+        return {why: self.dropped[why] for why in order if self.dropped[why]}
 
     def reasons(self) -> str:
         """Say why rows were dropped, with the first row and cell of each kind."""
         return ", ".join(f"{grouped(count)} {why}{self._first(why)}" for why, count in self.lost().items())
 
     def _first(self, why: str) -> str:
-        if why not in self.examples:
+        if why not in self.first:
             return ""
-        cell, row = self.examples[why]
-        return f" (the first: {shown(cell)} in row {row})" if cell.strip() else f" (the first: row {row})"
+        row, cell = self.first[why]
+        return f" (the first: {shown(cell)} in row {row})" if cell else f" (the first: row {row})"
 
     def nothing(self, column: str, what: str) -> DomainError:
         """Return the error of a column without any value."""
@@ -359,13 +329,13 @@ class _Tally:
             sentences.append(f"{_values(sum(self.dropped.values()))} dropped: {self.reasons()}.")
         if self.commas:
             sentences.append(f"In {_values(self.commas)} the comma was read as the decimal sign.")
-        if self.uneven:
+        if self.coded.uneven:
             sentences.append(
-                f"{_values(self.uneven, 'row')} with more or fewer fields than the first; extra ones not used."
+                f"{_values(self.coded.uneven, 'row')} with more or fewer fields than the first; extra ones not used."
             )
-        if self.breaks:
+        if self.coded.breaks:
             sentences.append(
-                f"{_values(self.breaks, 'line break')} inside quotation marks: check whether a mark is missing."
+                f"{_values(self.coded.breaks, 'line break')} inside quotation marks: check whether a mark is missing."
             )
         return sentences
 

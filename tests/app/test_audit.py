@@ -220,3 +220,12 @@ def test_downloads_can_be_read_again() -> None:
     view = audit.AuditView(audit_data.AuditSource({}, work.ResultCache()), "gdp(1)", (), 0.95, 1e-5)
     table = pd.read_csv(io.BytesIO(audit.everything(view).to_csv(index=False).encode()))
     assert table["verdict"].dropna().tolist() == ["contradicted"]
+
+
+def test_one_run_of_many_canaries() -> None:
+    app = opened(audit_trials="100")
+    assert "90 of 100 guesses are right: with 95 % confidence, ε at δ = 1e-5 is at least 1.626" in said(app)
+    assert "The claim dp(1) is contradicted with 95 % confidence: under it, 90 of 100 right guesses" in said(app)
+    app.text_input(key="audit_correct").set_value("101")
+    ran(app)
+    assert "correct must be an integer in [0, 100], got 101" in errors(app)

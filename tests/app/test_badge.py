@@ -15,7 +15,7 @@ from tests.app.visits import Page
 from tests.specs.test_specs import CASES
 from tests.test_tables import ROOT
 
-WITHOUT = {"errata"}
+WITHOUT = {"errata", "table"}
 """Figures without a number of a region: how many rows are of which kind."""
 
 

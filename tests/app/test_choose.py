@@ -22,12 +22,12 @@ PAGE = visits.Page("pages/11_Choose_your_noise.py", "Choose your noise")
 opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Choose_your_noise"]
 SHOWN = {
-    "choose_statement": "Gaussian noise has the smallest error: at most 73.12",
+    "choose_statement": "Discrete Gaussian noise has the smallest error: at most 73",
     "choose_advantage": "Geometric noise gives away least: ε at most 0.2007",
     "choose_attack": "Gaussian noise has the smallest error",
     "choose_posterior": "Gaussian noise: no answer. Some rare answers",
-    "choose_error": "Gaussian noise gives away least: ε at most 3.761",
-    "choose_count": "Gaussian noise answers most often: 46 times",
+    "choose_error": "Discrete Gaussian noise gives away least: ε at most 3.",
+    "choose_count": "Discrete Gaussian noise answers most often: 4",
     "choose_records": "Randomized response: 86 368 records are enough (upper bound)",
     "choose_training": "On samples of 0.01, σ = 0.95",
 }
@@ -46,7 +46,7 @@ def test_the_first_view() -> None:
     assert "Laplace noise has the smallest error" in said(app)
     assert "Gaussian noise: σ = 3.7307 (rounded to the safe side)" in said(app)
     frame = app.dataframe[-1].value
-    assert len(frame) == 6
+    assert len(frame) == 7
     assert not frame.isna().any().any()
     before, hits = set(work.cache().kept), work.cache().hits
     app.run()
@@ -151,4 +151,4 @@ def test_the_verdict_speaks_of_all_rows() -> None:
     words = said(app)
     assert "Geometric noise gives away least" not in words
     assert "Geometric noise has the least ε" in words
-    assert "finds fewest with Gaussian noise: at most 30 of 1 000, against 42 of 1 000" in words
+    assert "finds fewest with Discrete Gaussian noise: at most 29 of 1 000, against 42 of 1 000" in words

@@ -65,7 +65,7 @@ def test_a_kind_of_the_menu_is_added_and_selected(kind: catalogue.Kind) -> None:
     assert not app.error
 
 
-@pytest.mark.parametrize("part", [slice(0, 16), slice(16, None)])
+@pytest.mark.parametrize("part", [slice(0, 20), slice(20, 40), slice(40, None)])
 def test_every_kind_of_the_menu_is_drawn(part: slice) -> None:
     kinds = catalogue.kinds()[part]
     app = opened(regions="; ".join(str(kind.item) for kind in kinds))

@@ -75,7 +75,9 @@ def test_sliders_and_fields_follow_each_other() -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"train_sampler": "shuffled"}, "No ε is certified for batches cut from a shuffled list"),
+        ({"train_sampler": "shuffled", "train_epochs": "0.5"}, "less than one epoch"),
+        ({"train_sampler": "truncated", "train_largest": "0"}, "Largest batch C must be"),
+        ({"train_unit": "0"}, "Per person m must be"),
         ({"train_batch": "70000"}, "batch must be at most the number of examples, 60 000, got 70000"),
         ({"train_batch": "1", "train_epochs": "1000"}, "steps must be an integer in [1, 1000000]"),
         ({**RATED, "train_steps": "1e9"}, "Steps T must be an integer in [1, 100000]"),
@@ -203,3 +205,27 @@ def test_an_old_link_opens_the_new_page() -> None:
     assert not app.exception
     assert app.title[0].value == "Subsampling"
     assert any("The training run of this link" in str(link.proto.label) for link in app.get("page_link"))
+
+
+def test_shuffled_batches_have_a_lower_bound_beside_the_poisson_claim() -> None:
+    app = opened(train_sampler="shuffled", train_epochs="2", train_claim="0.4")
+    assert not errors(app)
+    (warning,) = app.warning
+    assert warning.value.startswith("With shuffled batches ε at δ = 1e-5 is at least")
+    assert "too small" in warning.value
+    assert "is not true: it is at least" in said(app)
+
+
+@pytest.mark.parametrize("sampler", ["truncated", "fixed size", "full batch"])
+def test_every_sampler_is_answered(sampler: str) -> None:
+    app = opened(train_sampler=sampler, train_epochs="30", train_sigma="1.1")
+    assert not errors(app)
+    assert "Tuning costs privacy too" in [header.value for header in app.header]
+    assert "After" in said(app)
+
+
+def test_persons_with_several_records() -> None:
+    app = opened(train_unit="3", train_epochs="30", train_sigma="1.1")
+    assert not errors(app)
+    assert "up to 3 records per person" in said(app)
+    assert "Unit of privacy: one person with up to 3 training records" in app.code[-1].value

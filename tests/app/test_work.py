@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import dp, parse
-from dpcore.app import cache, idle_memory, work, worker
+from dpcore.app import idle_memory, work, worker
 from dpcore.app.cache import Cache, pack, unpack
 from dpcore.charts.sampling import sample
 from dpcore.core.effort import effort
@@ -266,11 +266,11 @@ def test_a_cache_weighs_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(kept.entries) == list(range(40, 50)), "the oldest went first"
     kept.put("large", bytes(1001))
     assert "large" not in kept.entries
-    monkeypatch.setattr(cache, "MOST_BYTES", Cache.total() + 500)
+    monkeypatch.setattr(Cache, "bound", Cache.total() + 500)
     other = Cache()
     for number in range(50):
         other.put(number, bytes(100))
-    assert Cache.total() <= cache.MOST_BYTES, "one bound for all caches of the process"
+    assert Cache.total() <= Cache.bound, "one bound for all caches of the process"
 
 
 def test_memory_is_given_back_when_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:

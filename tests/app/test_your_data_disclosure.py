@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from dpcore.app import work, your_data, your_data_disclosure, your_data_table
+from dpcore.app.your_data_table import OpenTable
 from dpcore.utility.samples import sample_sheet, sample_tables
 from tests.app.visits import Page, errors, said
 
@@ -50,6 +52,33 @@ def test_the_numbers_are_those_of_the_library() -> None:
     assert "495 of 1 500 records are alone" in said(app)
     app = opened(data_table="survey", data_suppress="50")
     assert "rows are left out" in said(app)
+
+
+def test_a_copy_takes_what_was_set_up_in_other_views() -> None:
+    app = opened(data_table="survey")
+    assert "look at them first" in said(app)
+    app.segmented_control(key="data_protect").set_value("PRAM")
+    PAGE.ran(app)
+    also = next(one for one in app.get("button_group") if one.key == "data_also")
+    also.set_value(["classes"])
+    PAGE.ran(app)
+    assert not errors(app)
+    seen = app.session_state["_data_protections"]
+    question = your_data_disclosure.DisclosureQuestion(
+        OpenTable(sample_sheet("survey"), {"sample": "survey"}, work.cache(), name="survey"),
+        "PRAM",
+        *seen[1]["PRAM"][:1],
+        1.0,
+    )
+    data, plan = question.with_others([seen[1]["classes"]]).plan()
+    assert plan.rules
+    assert plan.pram is not None
+    released = plan.release(data, np.random.default_rng(1))
+    assert len(released) == 1500
+    assert set(released["study_hours"]).isdisjoint(set(data.frame()["study_hours"]))  # both: made coarser ...
+    assert (
+        released["cheated"].to_numpy() != data.frame()["cheated"].to_numpy()
+    ).mean() > 0.05  # ... and changed at random
 
 
 def test_an_upload_is_checked_and_kept_by_its_visitor() -> None:

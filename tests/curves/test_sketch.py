@@ -11,10 +11,11 @@ from dpcore.curves.combined import closed
 from dpcore.curves.composed import Certified
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.laplace import LaplaceCurve
-from dpcore.curves.subsampled import Subsampled
+from dpcore.curves.subsampled import SampledGaussian
 from dpcore.engine import mixture_mgf
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_table import TransformProduct, mirrored, saddle_table
+from dpcore.engine.normal_jumps import Jumps
 
 ALPHA = np.concatenate((np.geomspace(1e-25, 0.5, 400), 1 - np.geomspace(0.5, 1e-14, 400)))
 
@@ -56,7 +57,7 @@ class TestContour:
         assert np.all(ceiling[-20:] <= 100 * delta[-20:] + 1e-300)
 
     def test_the_exchanged_pair_has_the_mirrored_saddle_points(self) -> None:
-        pair = Subsampled(GaussianCurve(1.0), 0.02)
+        pair = SampledGaussian(GaussianCurve(1.0), 0.02)
         forward, backward = (TransformProduct([(curve, 300)]) for curve in (pair, pair.inverse()))
         for one, two in zip(mirrored(saddle_table(forward)), saddle_table(backward), strict=True):
             assert one.c == pytest.approx(two.c, rel=1e-9)
@@ -117,7 +118,7 @@ class TestBothDirections:
     @pytest.mark.parametrize(("k", "epsilon"), [(1000, [0, 0.1, 0.5, 1, 2, 4]), (300, [0, 0.1, 0.5, 1, 3])])
     def test_a_direction_left_out_was_the_smaller_one(self, k: int, epsilon: list[float]) -> None:
         at = np.array(epsilon, dtype=np.float64)
-        forward = Certified([(Subsampled(GaussianCurve(1.0), 0.01), k)])
+        forward = Certified([(SampledGaussian(GaussianCurve(1.0), 0.01), k)])
         low, high = closed(forward).delta_bounds(at)
         parts = [Certified(list(forward.parts)).delta_bounds(at), Certified(forward.inverse().parts).delta_bounds(at)]
         assert high == pytest.approx(np.maximum(parts[0][1], parts[1][1]), rel=1e-9)
@@ -131,20 +132,20 @@ class TestBothDirections:
         for y in (0.05, 0.5, 3.0, 20.0, 90.0):
             above = np.append(y, y * (1 + rng.exponential(0.5, 20)))
             values = fine_transform(c + 1j * np.append(0.0, above), mu, q)
-            bound = mixture_mgf.log_decay(c, y, mu, q)
+            bound = mixture_mgf.log_decay(c, y, Jumps.single(mu, q))
             # the sum on the real axis cannot tell less than its own rounding
             assert np.max(np.abs(values[1:])) / abs(values[0]) <= np.exp(bound) + 1e-14
             assert y < 90 or q < 0.01 or bound < -0.005  # not by saying nothing
 
     def test_scattered_points_agree_with_a_finer_rule(self) -> None:
         points = np.array([-6.0, -1.5, -0.3, 0.4, 7.0, 20.0, 24.0]) + 1j * np.array([0, 1e-20, 0.5, 2, 0, 1, 3])
-        scattered = mixture_mgf._scattered(points, 1.3, 0.03)
+        scattered = mixture_mgf._scattered(points, Jumps.single(1.3, 0.03))
         for point, found in zip(points, scattered, strict=True):
             value, at_c = fine_transform(np.array([point, point.real + 0j]), 1.3, 0.03)
             assert abs(np.exp(found) - value) <= 1e-12 * abs(at_c)
 
     def test_a_tiny_step_gives_the_derivative(self) -> None:
-        step = mixture_mgf._scattered(np.array([2.5 + 1e-20j]), 1.0, 0.05).imag[0] / 1e-20
+        step = mixture_mgf._scattered(np.array([2.5 + 1e-20j]), Jumps.single(1.0, 0.05)).imag[0] / 1e-20
         up, down = fine_transform(np.array([2.5 + 1e-4, 2.5 - 1e-4]) + 0j, 1.0, 0.05).real
         assert step == pytest.approx((np.log(up) - np.log(down)) / 2e-4, rel=1e-6)
 

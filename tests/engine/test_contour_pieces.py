@@ -16,15 +16,16 @@ from dpcore.curves.combined import closed
 from dpcore.curves.composed import Certified
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.laplace import LaplaceCurve
-from dpcore.curves.subsampled import Subsampled
+from dpcore.curves.subsampled import SampledGaussian
 from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import windows
 from dpcore.engine.contour_table import TransformProduct, crossings
+from dpcore.engine.normal_jumps import Jumps
 
 
-@pytest.mark.parametrize("parts", [[(LaplaceCurve(0.1), 1000)], [(Subsampled(GaussianCurve(1.0), 0.01), 1000)]])
-def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[LaplaceCurve | Subsampled, int]]) -> None:
+@pytest.mark.parametrize("parts", [[(LaplaceCurve(0.1), 1000)], [(SampledGaussian(GaussianCurve(1.0), 0.01), 1000)]])
+def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[LaplaceCurve | SampledGaussian, int]]) -> None:
     engine = Contour(parts, 1e-6)
     with question():
         engine.delta_bounds(np.array([0.0, 0.5, 1.0, 2.0, 4.0, 20.0, 40.0]))
@@ -39,7 +40,7 @@ def test_windows_of_many_buckets_are_those_of_each(parts: list[tuple[LaplaceCurv
 
 def test_a_short_line_leaves_out_less_than_it_says() -> None:
     """The nodes beyond the cut, summed on and on, stay below the bound of the cut."""
-    engine = Contour([(Subsampled(GaussianCurve(1.0), 0.01), 1000)], 1e-6)
+    engine = Contour([(SampledGaussian(GaussianCurve(1.0), 0.01), 1000)], 1e-6)
     with question():
         engine.delta_bounds(np.array([0.5, 2.0, 3.5]))
         buckets = engine._line_cache().buckets
@@ -56,10 +57,10 @@ def test_a_short_line_leaves_out_less_than_it_says() -> None:
 def test_rows_of_even_points_in_high_precision(mu: float, q: float, c: float) -> None:
     """The tables of powers lose no more than the rounding a contour is told of; M(c) itself is held to the same."""
     y = np.linspace(0.0, 30.0, 151)
-    got = mixture_mgf.log_mgf((c + 1j * y)[None], mu, q)[0]
+    got = mixture_mgf.log_mgf((c + 1j * y)[None], Jumps.single(mu, q))[0]
     with mp.workdps(30):
-        height = mp.mpf(mixture_mgf._height(mu, q, c, math.inf)) / 2  # a path of its own
-        step, (low, high) = height / 16, mixture_mgf._ends(mu, q, c, math.inf)
+        height = mp.mpf(mixture_mgf._height(Jumps.single(mu, q), c, math.inf)) / 2  # a path of its own
+        step, (low, high) = height / 16, mixture_mgf._ends(Jumps.single(mu, q), c, math.inf)
         nodes = [n * step + 1j * height for n in range(int((low - 3) / step), int((high + 3) / step))]
         logs = [mp.log(1 - mp.mpf(q) + mp.mpf(q) * mp.exp(mu * x - mp.mpf(mu) ** 2 / 2)) for x in nodes]
         for at in (0, 1, 9, 70, 150):
@@ -67,23 +68,25 @@ def test_rows_of_even_points_in_high_precision(mu: float, q: float, c: float) ->
             truth = mp.fsum(mp.exp(-x * x / 2 + power * log) for x, log in zip(nodes, logs, strict=True))
             truth *= step / mp.sqrt(2 * mp.pi)
             units = float(abs(mp.exp(mp.mpc(got[at])) - truth) / mp.exp(mp.mpf(got[0].real)) * 2**53)
-            allowed = mixture_mgf.rounding(np.array(c), mu) + 4 * abs(got[at]) * np.exp(got[at].real - got[0].real)
+            allowed = mixture_mgf.rounding(np.array(c), Jumps.single(mu, q)) + 4 * abs(got[at]) * np.exp(
+                got[at].real - got[0].real
+            )
             assert units <= 0.75 * allowed
 
 
 def test_several_lines_at_once_are_those_one_by_one() -> None:
     c, step = np.array([[-3.0], [0.4], [6.0], [500.0]]), np.array([[0.5], [0.2], [0.1], [0.1]])
     s = c + 1j * step * np.arange(40)
-    together = mixture_mgf.log_mgf(s, 1.0, 0.01)
+    together = mixture_mgf.log_mgf(s, Jumps.single(1.0, 0.01))
     assert np.isnan(together[3]).all()  # beyond every exponent that is computed
     for row, alone in zip(together[:3], s[:3], strict=True):
-        one = mixture_mgf.log_mgf(alone, 1.0, 0.01)
+        one = mixture_mgf.log_mgf(alone, Jumps.single(1.0, 0.01))
         assert np.abs(np.exp(row - one[0].real) - np.exp(one - one[0].real)).max() < 1e-13
 
 
 def test_the_other_direction_is_left_out_only_where_it_is_smaller() -> None:
     """The ceiling at tabulated saddle points is above the certified delta everywhere."""
-    pair = Certified([(Subsampled(GaussianCurve(1.0), 0.01), 1000)])
+    pair = Certified([(SampledGaussian(GaussianCurve(1.0), 0.01), 1000)])
     epsilon = np.linspace(0.0, 6.0, 40)
     for direction in (pair, pair.inverse()):
         assert np.all(direction.ceiling(epsilon) >= direction.delta_bounds(epsilon)[0])
@@ -91,7 +94,7 @@ def test_the_other_direction_is_left_out_only_where_it_is_smaller() -> None:
 
 @pytest.mark.parametrize("delta", [0.05, 1e-3, 1e-5, 1e-9, 1e-20])
 def test_the_root_of_a_delta_is_enclosed(delta: float) -> None:
-    curve = closed(Certified([(Subsampled(GaussianCurve(1.0), 0.01), 1000)]))
+    curve = closed(Certified([(SampledGaussian(GaussianCurve(1.0), 0.01), 1000)]))
     low, high = (float(side[0]) for side in curve.epsilon_bounds(np.array([delta])))
     assert 0 < high - low <= 1e-6 * high
     assert curve.delta_bounds(np.array([low]))[1][0] >= delta >= curve.delta_bounds(np.array([high]))[0][0]
@@ -167,7 +170,7 @@ def test_a_trusted_search_stops_at_a_good_root() -> None:
 
 
 def test_of_very_many_parts_the_strongest_decays_are_counted_and_the_bound_holds() -> None:
-    parts = [(Subsampled(GaussianCurve(0.5 + 0.001 * i), 0.01), 1) for i in range(230)]
+    parts = [(SampledGaussian(GaussianCurve(0.5 + 0.001 * i), 0.01), 1) for i in range(230)]
     many = TransformProduct([*parts, (LaplaceCurve(0.3), 2)])
     few = TransformProduct([*parts[:30], (LaplaceCurve(0.3), 2)])
     for c, y in ((0.5, 3.0), (2.0, 20.0)):
@@ -202,7 +205,7 @@ def test_laplace_is_level_in_the_middle_of_the_real_axis() -> None:
 @pytest.mark.parametrize("flipped", [False, True])
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
 def test_subsampled_gaussian_on_the_real_axis_is_its_transform_there(mu: float, *, flipped: bool) -> None:
-    curve = Subsampled(GaussianCurve(mu), 0.02, flipped=flipped)
+    curve = SampledGaussian(GaussianCurve(mu), 0.02, flipped=flipped)
     c = np.array([-4.0, -1.0, -0.3, 0.0, 0.7, 3.0, 9.0])
     value, slope = curve.cumulants(c)
     assert value == pytest.approx(curve.log_mgf(c.astype(np.complex128)).real, rel=1e-11, abs=1e-13)
@@ -216,13 +219,13 @@ def test_subsampled_gaussian_on_the_real_axis_is_its_transform_there(mu: float, 
     [
         [(LaplaceCurve(0.1), 1000)],
         [(LaplaceCurve(3.0), 4)],
-        [(Subsampled(GaussianCurve(1.0), 0.01), 1000)],
-        [(Subsampled(GaussianCurve(1.25), 0.001), 100)],
-        [(Subsampled(GaussianCurve(1.25), 0.001, flipped=True), 100)],
+        [(SampledGaussian(GaussianCurve(1.0), 0.01), 1000)],
+        [(SampledGaussian(GaussianCurve(1.25), 0.001), 100)],
+        [(SampledGaussian(GaussianCurve(1.25), 0.001, flipped=True), 100)],
     ],
 )
 def test_between_two_crossings_a_kernel_loses_the_fewest_digits(
-    parts: list[tuple[LaplaceCurve | Subsampled, int]],
+    parts: list[tuple[LaplaceCurve | SampledGaussian, int]],
 ) -> None:
     branches = Contour(parts, 1e-6).branches
     low, high = crossings(branches, symmetric=False)

@@ -21,7 +21,7 @@ from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.polygon_algebra import closure, erase, mixed_in
 from dpcore.curves.renyi import Renyi
-from dpcore.curves.subsampled import Subsampled
+from dpcore.curves.subsampled import SampledGaussian, Subsampled
 from dpcore.engine import profile, sandwich_measure
 from dpcore.engine.sandwich import Sandwich
 from dpcore.engine.splines import laplace_power
@@ -162,7 +162,7 @@ def output_at(loss: float) -> float:
 
 def test_square_of_a_subsampled_closure_against_quadrature() -> None:
     """The closure has the pair's law above loss 0, its mirror image below, and the rest of the mass at 0."""
-    curve = closed(Subsampled(GaussianCurve(1.0), SHARE))
+    curve = closed(SampledGaussian(GaussianCurve(1.0), SHARE))
 
     def delta(epsilon: FloatArray) -> FloatArray:
         return curve.delta_bounds(epsilon)[0]
@@ -184,7 +184,7 @@ def test_square_of_a_subsampled_closure_against_quadrature() -> None:
 
 @pytest.mark.parametrize("flipped", [False, True])
 def test_one_direction_of_subsampling_against_quadrature(flipped: bool) -> None:
-    curve = Subsampled(GaussianCurve(1.0), SHARE, flipped=flipped)
+    curve = SampledGaussian(GaussianCurve(1.0), SHARE, flipped=flipped)
     sign = -1.0 if flipped else 1.0
 
     def other_step(x: FloatArray, e: float) -> FloatArray:
@@ -218,7 +218,7 @@ def test_brackets_stay_brackets(slack: float) -> None:
             GaussianCurve(0.4),
             LaplaceCurve(0.7),
             BoundedRange(1.3),
-            Subsampled(GaussianCurve(1.0), 0.2),
+            SampledGaussian(GaussianCurve(1.0), 0.2),
             Subsampled(LaplaceCurve(1.0), 0.3, flipped=True),
             Renyi(3.0, 0.2),
             closed(Subsampled(LaplaceCurve(2.0), 0.1)),

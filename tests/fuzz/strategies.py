@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import dpcore
 from dpcore import DomainWarning, DpcoreError
 from dpcore.core import registry
+from tests.fuzz.walk import texts
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -73,7 +74,7 @@ def values(parameter: Parameter, depth: int, *, extreme: bool = True) -> SearchS
     if parameter.kind == "points":
         return st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=4)
     if parameter.kind == "text":
-        return st.sampled_from(registry.RELATIONS)
+        return st.sampled_from(texts(parameter))
     inner = regions(depth - 1, extreme=extreme)
     return st.lists(inner, min_size=1, max_size=3) if parameter.kind == "regions" else inner
 

@@ -8,9 +8,17 @@ import numpy as np
 
 from dpcore import DpcoreError, TradeOff
 from dpcore.core import registry
+from dpcore.core.parameter import Choice
 
 if TYPE_CHECKING:
     from dpcore.core.registry import Entry, Parameter
+
+FORMULAS = ("max(1-2*a-0.1, 0)", "0.8-0.8*a", "(1-a)^2", "(1-a)/(1+1.7*a)", "1-sqrt(a)", "1-a")
+
+
+def texts(parameter: Parameter) -> tuple[str, ...]:
+    """Return values of a parameter that is a text: its choices, otherwise formulas."""
+    return parameter.choices if isinstance(parameter, Choice) else FORMULAS
 
 
 class Walker:
@@ -46,7 +54,7 @@ class Walker:
         if parameter.kind == "points":
             return rng.random((rng.integers(1, 5), 2)).tolist()
         if parameter.kind == "text":
-            return str(rng.choice(registry.RELATIONS))
+            return str(rng.choice(texts(parameter)))
         if parameter.kind == "regions":
             return [self.region(depth - 1) for _ in range(rng.integers(1, 4))]
         return self.region(depth - 1)

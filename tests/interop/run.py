@@ -1,4 +1,4 @@
-"""Train a small model with Opacus, our accountant attached, and read its history and dp-accounting's events: `make interop`."""
+"""Train a small model with Opacus, our accountant attached; read its history, events of dp-accounting and measurements of OpenDP: `make interop`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,11 @@ def events() -> None:
     from dp_accounting.pld import PLDAccountant
 
     from dpcore.training import ledger_from_event
+    from dpcore.training.events import READ, REASONS
 
+    for name in vars(dp_event):  # every kind is read or has a reason
+        if name.endswith("DpEvent") and name not in {"DpEvent", *READ, *REASONS}:
+            sys.exit(f"{name} is neither read nor refused.")
     steps = dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.0)), 300)
     sampled = dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(0.1, dp_event.LaplaceDpEvent(4.0)), 5)
     others = [dp_event.LaplaceDpEvent(10.0), dp_event.DiscreteLaplaceDpEvent(0.2, 2), dp_event.GaussianDpEvent(5.0)]
@@ -80,8 +84,34 @@ def events() -> None:
         check("epsilon of the events", epsilon, accountant.get_epsilon(DELTA), CLOSE)
 
 
+def measurements() -> None:
+    """Read a composition of OpenDP and its file: our epsilon is never above what OpenDP declares."""
+    import opendp.prelude as dp
+
+    from dpcore.training import ledger_from_opendp, read_accounts
+
+    dp.enable_features("contrib", "honest-but-curious")
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    total = space >> dp.t.then_clamp((0.0, 10.0)) >> dp.t.then_sum()
+    count = space >> dp.t.then_count()
+    pure = dp.c.make_composition(
+        [total >> dp.m.then_laplace(scale=50.0)] + 10 * [count >> dp.m.then_laplace(scale=10.0)]
+    )
+    declared = pure.map(1)
+    ledger, file = ledger_from_opendp(pure), read_accounts(dp.serialize(pure))
+    check("epsilon of OpenDP's file", float(file.region.epsilon(DELTA)), float(ledger.region.epsilon(DELTA)))
+    check("epsilon of OpenDP's parts at delta 0", float(ledger.region.epsilon(0.0)), declared)
+    normal = dp.c.make_composition(5 * [total >> dp.m.then_gaussian(scale=50.0)])
+    fixed = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(normal), DELTA)
+    ours, theirs = float(ledger_from_opendp(fixed).region.epsilon(DELTA)), fixed.map(1)[0]
+    sys.stdout.write(f"epsilon of five Gaussian sums: {ours:.9g}, OpenDP declares {theirs:.9g}\n")
+    if ours > theirs:
+        sys.exit("Our epsilon is above the declared one.")
+
+
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
     trained()
     events()
+    measurements()
     sys.stdout.write("All agree.\n")

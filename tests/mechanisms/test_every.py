@@ -218,7 +218,7 @@ def test_it_is_calibrated_and_composed(text: str) -> None:
 def test_an_audit_of_it_measures_it(text: str) -> None:
     """At 99.99 % the band around the measured curve holds the mechanism's own."""
     region = mechanism(text)
-    curve = region.pair if region.oriented else region.curve
+    curve = region.pair if region.oriented and region.attack() is not None else region.curve
     found = audit(simulate(region, np.random.default_rng(11), 2000, 2000), 0.9999)
     assert np.all(curve.beta_bounds(found.limits[0])[0] <= found.limits[1] + 1e-9)
     assert "score" in attack_on(region).words

@@ -204,9 +204,9 @@ def test_wrong_files_are_refused_with_row_and_reason(text: str, words: str) -> N
         ("x,g\n5,a\n", ""),
         (
             "x,g\n5,a\n5,b\n5,zzz\n",
-            "1 cells of column 'g' hold answers that were not declared (the first in row 3: 'zzz')",
+            "1 answer of column 'g' not declared (the first in row 3: 'zzz')",
         ),
-        ("x,g\n5,a\n6,\n", "1 empty cells in column 'g'"),
+        ("x,g\n5,a\n6,\n", "1 empty cell in column 'g'"),
         ("x,g\n99,a\n-99,b\n", ""),
     ],
 )

@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import ndtr
 
@@ -126,7 +127,7 @@ def test_half_widths_cover_95_of_100_simulated_releases(relation: str) -> None:
         error = answer_error(release.plan, answer, release.table, noise)
         drawn = releases(release.plan, answer, release.table, noise, np.random.default_rng(place), count)
         if answer.kind == "top choice":
-            continue  # its error is a loss of records, below
+            continue  # its error is a loss of records, see the next test
         off = np.abs(drawn - error.clipped)
         inside = (off <= error.halfwidth * (1 + 1e-9)).mean(axis=0)
         spread = 4 * math.sqrt(0.05 * 0.95 / count)
@@ -135,6 +136,29 @@ def test_half_widths_cover_95_of_100_simulated_releases(relation: str) -> None:
             assert (inside <= 0.95 + spread + 0.005).all(), answer.name
         assert off.mean(axis=0) == pytest.approx(np.full(off.shape[1], error.expected), rel=0.1), answer.name
         assert (off <= error.halfwidth_all * (1 + 1e-9)).all(axis=1).mean() >= 0.95 - spread
+
+
+@pytest.mark.parametrize("relation", ["add/remove", "substitution"])
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 3.0])
+def test_a_top_choice_is_as_far_behind_as_it_says(relation: str, epsilon: float) -> None:
+    """The records by which the chosen category is behind the largest: coverage of its half-width, its mean, and its law."""
+    answer = PlanAnswer("top choice", column="department")
+    release = plan_release(STAFF, ReleasePlan((answer,), COLUMNS, relation=relation, epsilon=epsilon, delta=0))
+    error, noise, count = release.errors[0], release.solution.noise(0), 20_000
+    drawn = releases(release.plan, answer, release.table, noise, np.random.default_rng(7), count)[:, 0].astype(int)
+    names = release.plan.column("department").names
+    cells = pd.read_csv(STAFF)["department"].value_counts().reindex(names, fill_value=0).to_numpy()
+    behind = cells.max() - cells
+    spread = 4 * math.sqrt(0.05 * 0.95 / count)
+    assert (behind[drawn] <= error.halfwidth).mean() >= 0.95 - spread
+    smaller = np.max(behind[behind < error.halfwidth], initial=-1)
+    assert (behind[drawn] <= smaller).mean() <= 0.95 + spread, "no smaller number covers as much"
+    assert behind[drawn].mean() == pytest.approx(error.expected, rel=0.05, abs=0.05)
+    moves = 2.0 if relation == "substitution" else 1.0  # the scores of a replaced record move towards each other
+    weight = np.exp((cells - cells.max()) * noise.value / moves)
+    expected = weight / weight.sum()
+    for place, chance in enumerate(expected):
+        assert (drawn == place).mean() == pytest.approx(chance, abs=4.5 * math.sqrt(0.25 / count))
 
 
 def test_splits_by_errors_make_them_equal() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.special import ndtr
 
 from dpcore.cli.program import main
@@ -27,6 +28,7 @@ from dpcore.planner.series import (
     fit,
     least_noise,
     noise_at,
+    noise_range,
     plan,
     pooled_model,
     read_panel,
@@ -444,7 +446,9 @@ def test_the_command_plans_and_lists(capsys: Any, matrices: list[str], tmp_path:
     assert (code, table["parameter"].tolist()) == (0, ["intercept", "a", "innovation variance"])
     code, table, err = shown(capsys, str(path), *columns, "--prior", "flat")
     assert (code, table["releases"].tolist()) == (0, [3, 3, 3])
-    assert err == ""
+    assert err.startswith(
+        "warning: With parameters of the fit within their 95 % intervals, the least noise at event level"
+    )
 
 
 @pytest.mark.parametrize(
@@ -480,3 +484,49 @@ def test_an_unstable_series_has_numbers_with_other_priors(capsys: Any, tmp_path:
     code, table, err = shown(capsys, *words)
     assert (code, len(table)) == (0, 3)
     assert "unstable" in err
+
+
+# ---- the errors of a fit -----------------------------------------------------------------------------------------
+
+
+def _drawn(rng: np.random.Generator, factor: float, users: int = 60, times: int = 8) -> Panel:
+    """Return a panel of users who follow their own past."""
+    values = np.empty((users, times))
+    values[:, 0] = rng.normal(0.0, 1.0 / math.sqrt(1.0 - factor**2), users)
+    for time in range(1, times):
+        values[:, time] = factor * values[:, time - 1] + rng.normal(0.0, 1.0, users)
+    names = tuple(map(str, range(users)))
+    return Panel(values, names, tuple(map(str, range(times))), -10.0, 10.0)
+
+
+def test_the_noise_for_plausible_series_holds_that_of_the_true_one() -> None:
+    rng, count, covered = np.random.default_rng(4), 60, 0
+    true, _ = least_noise(pooled_model(0.6, 1.0, 60, 20.0), 6, 0.3)
+    for _ in range(count):
+        fitted = fit(_drawn(rng, 0.6))
+        ends = noise_range(fitted, 6, 0.3)
+        assert ends is not None
+        estimate, _ = least_noise(fitted.model, 6, 0.3)
+        assert ends[0] <= estimate <= ends[1]
+        covered += ends[0] <= true <= ends[1]
+    assert covered >= count * 0.95 - 3 * math.sqrt(count * 0.05 * 0.95)
+
+
+def test_plausible_series_are_those_of_the_intervals() -> None:
+    fitted = fit(_drawn(np.random.default_rng(5), 0.3))
+    series = fitted.plausible()
+    reach = stats.t.ppf(0.975, fitted.freedom) * fitted.errors[1]
+    factors = [one.matrix[0][0] for one in series]
+    assert (min(factors), max(factors)) == pytest.approx((fitted.estimates[1] - reach, fitted.estimates[1] + reach))
+    spread = [one.covariance[0][0] * 60 for one in series]
+    ends = [fitted.variance[0][0] * fitted.freedom / stats.chi2.ppf(p, fitted.freedom) for p in (0.975, 0.025)]
+    assert (min(spread), max(spread)) == pytest.approx(tuple(ends))
+    ends_of_noise = noise_range(fitted, 4, 0.5)
+    assert ends_of_noise is not None
+    rng = np.random.default_rng(6)
+    for _ in range(20):  # anywhere in the rectangle, not only on the grid
+        one = pooled_model(rng.uniform(min(factors), max(factors)), rng.uniform(*sorted(ends)), 60, 20.0)
+        noise, _ = least_noise(one, 4, 0.5)
+        assert ends_of_noise[0] * (1 - 1e-6) <= noise <= ends_of_noise[1] * (1 + 1e-6)
+    near_one = fit(_drawn(np.random.default_rng(7), 0.995))
+    assert noise_range(near_one, 4, 0.5) is None or max(one.radius for one in near_one.plausible()) < 1.0

@@ -21,7 +21,9 @@ SAMPLE = {
     "guide/what_does_1_1e5_mean.html": "",
     "guide/theorems.html": "article > :nth-child(-n+20)",
     "gallery/composition.html": "",
-    "errata.html": "article > :nth-child(-n+12)",
+    "errata.html": "article > :nth-child(-n+3)",
+    "errata/variation.html": "article > :nth-child(-n+12)",
+    "404.html": "",
     "reference/mechanisms.html": "article > :nth-child(-n+12)",
     "reference/command_line.html": "article > :nth-child(-n+12)",
     "reference/dpcore_frames.html": "",
@@ -147,3 +149,58 @@ def test_a_newcomer_gets_to_the_three_answers_by_one_click(visit: Visitor) -> No
     assert "4.1" in (page.get_by_role("main").text_content() or "")
     page.go_back()
     assert page.get_by_role("link", name="CSV of A hundred answers of ε = 0.1").is_visible()
+
+
+# what a newcomer asks for, what they type, and where it is
+SEARCHES = {
+    "what does (1, 1e-5) mean": "guide/what_does_1_1e5_mean.html",
+    "epsilon of a training run": "guide/tutorial_training.html",
+    "hundred answers csv": "index.html#home-hundred-answers",
+    "question 4.1 proof": "guide/the_two_solved_questions.html",
+    "read ledger": "reference/dpcore_ledger.html#read_ledger",
+    "corollary 4 group privacy": "errata/thesis.html#group-privacy",
+    "dptv": "reference/guarantees.html#dptv",
+    "ε": "",
+}
+
+
+def test_a_newcomer_finds_things_by_one_search(visit: Visitor) -> None:
+    visitor = visit()
+    page = visitor.open("index.html")
+    missed = {}
+    for text, place in SEARCHES.items():
+        page.get_by_role("combobox", name="Search these pages").fill(text)
+        page.wait_for_function("() => !document.getElementById('results').hidden")
+        page.wait_for_timeout(50)
+        found = page.locator("#results a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+        if not found or (place and not any(one == place or one.startswith(f"{place}#") for one in found[:12])):
+            missed[text] = found[:6]
+    assert missed == {}
+    assert visitor.trouble == []
+
+
+def test_a_search_leads_to_a_section_by_keyboard(visit: Visitor) -> None:
+    visitor = visit(phone=True)
+    page = visitor.open("guide/faq.html")
+    page.keyboard.press("/")
+    page.keyboard.type("dptv")
+    page.locator("#results a").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    assert "dptv" in (page.evaluate("document.activeElement.textContent") or "")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**dptv**")
+    assert visitor.trouble == []
+
+
+def test_the_errata_can_be_filtered_and_code_copied(visit: Visitor) -> None:
+    page = visit().open("errata.html")
+    everything = page.locator("#rows tbody tr").count()
+    page.get_by_label("Kind").select_option("false")
+    shown = page.locator("#rows tbody tr:visible").count()
+    assert 0 < shown < everything
+    assert page.get_by_text(f"{shown} of {everything} rows").is_visible()
+    text = visit().open("guide/four_views.html")
+    heading = text.locator("article h2[id] a.permalink").first
+    assert heading.get_attribute("href", timeout=5000).startswith("#")
+    assert text.get_by_role("button", name="Copy code block 1").count() == 1
+    assert text.locator("pre .code-keyword").count() > 0

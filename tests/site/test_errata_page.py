@@ -30,7 +30,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("errata")
     (folder / "site.toml").write_text(SPEC, encoding="utf-8")
     build_site(folder / "site.toml", folder / "out", processes=1)
-    return unescape((folder / "out" / "errata.html").read_text(encoding="utf-8"))
+    files = [folder / "out" / "errata.html", *sorted((folder / "out" / "errata").glob("*.html"))]
+    return unescape("".join(file.read_text(encoding="utf-8") for file in files))
 
 
 def test_every_row_says_its_kind(page: str) -> None:

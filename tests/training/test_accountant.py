@@ -14,8 +14,16 @@ from dpcore.cli import main
 from dpcore.core.errors import DomainError
 from dpcore.language import parse
 from dpcore.ledger import Budget
-from dpcore.training import Accountant, StepRecord, ledger_from_event, ledger_from_opacus, read_accounts
-from dpcore.training.interop import REASONS, _adapter
+from dpcore.training import (
+    Accountant,
+    StepRecord,
+    ledger_from_event,
+    ledger_from_opacus,
+    ledger_from_opendp,
+    read_accounts,
+)
+from dpcore.training.events import READ, REASONS
+from dpcore.training.interop import _adapter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,6 +190,22 @@ LAPLACE = event("LaplaceDpEvent", noise_multiplier=4.0)
             "poisson(gaussian(2)^2 * laplace(0.25), 0.1)",
         ),
         (
+            event("MixtureOfGaussiansDpEvent", standard_deviation=2.0, sensitivities=[0.0, 1.0], sampling_probs=[0.9, 0.1]),
+            "gaussian_mixture(2, [0, 1], [0.9, 0.1])",
+        ),
+        (
+            event("TruncatedSubsampledGaussianDpEvent", dataset_size=100, sampling_probability=0.1, truncated_batch_size=20, noise_multiplier=2.0),
+            "truncated_poisson(2, 0.1, 20, 100)",
+        ),
+        (event("SingleEpochTreeAggregationDpEvent", noise_multiplier=2.0, step_counts=[3, 8]), "tree_aggregation(2, 8)"),
+        (event("SingleEpochTreeAggregationDpEvent", noise_multiplier=2.0, step_counts=5), "tree_aggregation(2, 5)"),
+        (event("EpsilonDeltaDpEvent", epsilon=1.0, delta=1e-6), "dp(1, 1e-6)"),
+        (event("RepeatAndSelectDpEvent", event=GAUSSIAN, mean=5.0, shape=float("inf")), "best_of(gaussian(2), 5, inf)"),
+        (
+            event("RepeatAndSelectDpEvent", event=event("SelfComposedDpEvent", event=LAPLACE, count=3), mean=5, shape=0),
+            "best_of(laplace(0.25)^3, 5, 0)",
+        ),
+        (
             {"class_name": "SelfComposedDpEvent", "count": 3, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": 2}},
             "gaussian(2)^3",
         ),
@@ -201,8 +225,28 @@ def test_randomized_response_is_about_replaced_records() -> None:
     assert str(ledger.region) == "rr(1.6094379124341003, 4)^2"
     with pytest.raises(DomainError, match="about a record that is replaced"):
         ledger_from_event(event("ComposedDpEvent", events=[response, GAUSSIAN]))
-    with pytest.raises(DomainError, match="PoissonSampledDpEvent of RandomizedResponseDpEvent"):
+    with pytest.raises(DomainError, match="PoissonSampledDpEvent of an event about a record that is replaced"):
         ledger_from_event(event("PoissonSampledDpEvent", sampling_probability=0.1, event=response))
+
+
+def test_samples_of_fixed_size_are_about_replaced_records() -> None:
+    sampled = event("SampledWithoutReplacementDpEvent", source_dataset_size=100, sample_size=10, event=GAUSSIAN)
+    ledger = ledger_from_event(sampled)
+    assert (str(ledger.region), ledger.relation) == ("subsample(gaussian(2), 0.1)", "substitution")
+    with pytest.raises(DomainError, match="sample_size must be"):
+        ledger_from_event(
+            event("SampledWithoutReplacementDpEvent", source_dataset_size=10, sample_size=11, event=GAUSSIAN)
+        )
+
+
+def test_every_kind_of_event_is_read_or_has_a_reason() -> None:
+    """The classes of dp-accounting 0.6.0."""
+    kinds = (
+        "NoOp NonPrivate Unsupported RandomizedResponse Gaussian Laplace DiscreteLaplace SelfComposed Composed PoissonSampled "
+        "SampledWithReplacement SampledWithoutReplacement SingleEpochTreeAggregation RepeatAndSelect MixtureOfGaussians ZC "
+        "TruncatedSubsampledGaussian"
+    )
+    assert {f"{kind}DpEvent" for kind in kinds.split()} <= {*READ, *REASONS}
 
 
 def test_every_event_without_a_region_is_named() -> None:
@@ -237,6 +281,68 @@ def test_dp_accounting_printed_nearly_the_same() -> None:
     ]
     epsilon = float(ledger_from_event(event("ComposedDpEvent", events=events)).region.epsilon(1e-5))
     assert 1.6872867960966758 * (1 - 1e-5) <= epsilon <= 1.6872867960966758
+
+
+# ---- OpenDP --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Measurement:
+    """A measurement as OpenDP hands it out: its constructor, its measure and its map."""
+
+    constructor: str
+    arguments: dict[str, Any]
+    output_measure: str = "MaxDivergence"
+    input_metric: str = "SymmetricDistance()"
+    slope: float = 1.0
+
+    @property
+    def __opendp_dict__(self) -> dict[str, Any]:
+        return {"__function__": self.constructor, "__kwargs__": self.arguments}
+
+    def map(self, distance: float) -> float:
+        return self.slope * distance
+
+
+def chain(noise: Measurement, move: float) -> Measurement:
+    return Measurement(
+        "make_chain_mt", {"measurement1": noise, "transformation0": Measurement("make_sum", {}, slope=move)}
+    )
+
+
+def test_measurements_of_opendp() -> None:
+    """The real library runs in `make interop`."""
+    laplace = Measurement("make_laplace", {"scale": 4.0, "k": None}, input_metric="AbsoluteDistance(f64)", slope=0.25)
+    whole = Measurement("make_laplace", {"scale": 4.0, "k": None}, input_metric="AbsoluteDistance(i32)", slope=0.25)
+    normal = Measurement("make_gaussian", {"k": None}, "ZeroConcentratedDivergence", "L2Distance(f64)", slope=0.125)
+    other = Measurement("make_noisy_max", {}, slope=0.5)
+    both = Measurement("make_composition", {"measurements": [chain(laplace, 2.0), chain(whole, 1), chain(whole, 1)]})
+    ledger = ledger_from_opendp(both)
+    assert (str(ledger.region), ledger.relation) == ("laplace(0.5) * geometric(0.25)^2", "add/remove")
+    assert ledger_from_opendp(both, 2).relation == "substitution"
+    assert str(ledger_from_opendp(both, 2).region) == "laplace(1) * geometric(0.5, 2)^2"
+    fixed = Measurement("make_fix_delta", {"measurement": chain(normal, 1.0)})
+    assert str(ledger_from_opendp(fixed).region).startswith("gdp(0.50000000000000")
+    assert str(ledger_from_opendp(other).region) == "dp(0.5)"
+    with pytest.raises(DomainError, match=r"make_odd is not read: its loss is stated as RenyiDivergence"):
+        ledger_from_opendp(Measurement("make_odd", {}, "RenyiDivergence"))
+    with pytest.raises(DomainError, match="distance must be"):
+        ledger_from_opendp(both, 3)
+    with pytest.raises(DomainError, match="A measurement of OpenDP has input_metric"):
+        ledger_from_opendp(3)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"__function__": "system", "__module__": "os"}, "no constructor"),
+        ({"__function__": "make_user_measurement", "__module__": "measurements"}, "no constructor"),
+        ({"__function__": "make_laplace", "__kwargs__": {"x": {"__expr__": "AA"}}}, "may carry code"),
+    ],
+)
+def test_a_file_that_names_other_functions_is_refused(data: dict[str, Any], words: str) -> None:
+    with pytest.raises(DomainError, match=words):
+        read_accounts(json.dumps(data))
 
 
 # ---- files ---------------------------------------------------------------------------------------------------

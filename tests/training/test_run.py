@@ -15,7 +15,7 @@ from dpcore.cli import main
 from dpcore.core.errors import DomainError
 from dpcore.language import parse
 from dpcore.training import SAMPLERS, TrainingRun, training_run, training_summary
-from dpcore.training.run import sampler_of
+from dpcore.training.samplers import sampler_of
 from dpcore.training.summary import COLUMNS, RATES
 
 
@@ -131,7 +131,7 @@ def test_the_statement_says_what_a_reader_needs() -> None:
         "(2.382, 1e-5)-differentially private",
         "Unit of privacy: one training record",
         "one record added or removed",
-        "Poisson sampling, each record independently with probability q = 0.00426667",
+        "Poisson samples of rate q = 0.00426667: each step takes each record independently with probability q",
         "14 063 steps",
         "σ = 1.1",
         "μ = 0.5977",

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "a region as a dp, tv, gdp, zcdp, rdp or group statement, with the formula"
+HELP = "a region as a dp, tv, leakage, gdp, zcdp, rdp or group statement, with the formula"
 
 
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_regions(many=False)
-    parser.add_argument("--to", metavar="NOTION", required=True, help="dp, tv, gdp, zcdp, rdp or group")
+    parser.add_argument("--to", metavar="NOTION", required=True, help="dp, tv, leakage, gdp, zcdp, rdp or group")
     parser.add_list("--delta", "1e-5", "for dp and group: the epsilon at these deltas")
     parser.add_list("--epsilon", "none", "for dp and group: the delta at these epsilons")
     parser.add_list("--order", "2", "for rdp: the orders, from 1 to inf")

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.core.domains import DELTA, LOSS, OPEN_ORDER
+from dpcore.core.domains import COUNT, DELTA, LOSS, OPEN_ORDER
 from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
@@ -33,12 +33,16 @@ def configure(parser: Parser) -> None:
     parser.epilog = EPILOG
     columns = "CSV with label,expression,count[,date,note,group,group_limit], or JSON; - reads standard input"
     parser.add_argument("file", metavar="FILE", nargs="?", help=columns)
-    words = "instead of FILE: a JSON file of another library, an Opacus history or state, or a dp-accounting event"
+    words = "instead of FILE: a JSON file of another library, an Opacus history or state, a dp-accounting event, or an OpenDP measurement"
     parser.add_argument("--from", dest="source", metavar="JSON", help=words)
+    words = "of an OpenDP measurement: how far neighbours are apart in its metric, 1 or 2 (default: 1)"
+    parser.add_value("--distance", COUNT.but(name="distance", high=2), words, metavar="D")
     parser.add_list("--delta", DEFAULT_DELTA, "values of delta for the whole ledger")
     parser.add_argument(
         "--relation", choices=("substitution", "add/remove"), help="the neighbouring relation under which all rows hold"
     )
+    words = "the smallest mu of Gaussian privacy for everything together, for false-positive rates from 1e-12 to 1/2, and its regret"
+    parser.add_argument("--mu", action="store_true", help=words)
     parser.add_argument("--skip", action="store_true", help="leave out rows that cannot be read, with a warning")
     parser.add_argument(
         "--more", metavar="ROW", help="how many more releases like this row (number or label) fit into the budget"
@@ -63,6 +67,10 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     if not ledger.rows:
         msg = "The ledger has no row: there is nothing to add up."
         raise DomainError(msg)
+    if arguments.mu:
+        from dpcore.theorems.conversion.gaussian import fit_table  # noqa: PLC0415  # as above
+
+        return fit_table(ledger.region).assign(neighbours=ledger.neighbours)
     deltas = [1e-6] if arguments.delta is None else arguments.delta.tolist()
     if arguments.filter:
         return _filter(ledger, arguments, deltas)
@@ -84,8 +92,11 @@ def _ledger(arguments: argparse.Namespace) -> Ledger:
         raise DomainError(msg)
     data = _bytes(arguments.file or arguments.source)
     if arguments.source is not None:
-        ledger = read_accounts(data.decode("utf-8-sig", errors="replace"))
+        ledger = read_accounts(data.decode("utf-8-sig", errors="replace"), distance=arguments.distance)
         return replace(ledger, relation=arguments.relation or ledger.relation)
+    if arguments.distance is not None:
+        msg = "--distance belongs to --from with a measurement of OpenDP."
+        raise DomainError(msg)
     reading = read_ledger(data)
     for words in reading.messages:
         warnings.warn(words, UserWarning, stacklevel=2)
@@ -95,14 +106,14 @@ def _ledger(arguments: argparse.Namespace) -> Ledger:
 
 def _bytes(name: str) -> bytes:
     """Read a file or standard input, within bounds."""
-    from dpcore.files.sheet import MOST_BYTES  # noqa: PLC0415  # as above
+    from dpcore.files.documents import MOST_DATA  # noqa: PLC0415  # as above
     from dpcore.words import grouped  # noqa: PLC0415  # as above
 
     if name == "-":
-        return sys.stdin.buffer.read(MOST_BYTES + 1)
+        return sys.stdin.buffer.read(MOST_DATA + 1)
     path = Path(name)
-    if path.stat().st_size > MOST_BYTES:
-        msg = f"The file has {grouped(path.stat().st_size)} bytes; at most {grouped(MOST_BYTES)} are read."
+    if path.stat().st_size > MOST_DATA:
+        msg = f"The file has {grouped(path.stat().st_size)} bytes; at most {grouped(MOST_DATA)} are read."
         raise DomainError(msg)
     return path.read_bytes()
 

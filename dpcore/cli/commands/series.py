@@ -62,7 +62,7 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
-    from dpcore.planner.series import least_noise, noise_at, plan, scenarios, target_shift  # noqa: PLC0415  # pandas is slow to import
+    from dpcore.planner.series import fit, least_noise, noise_at, noise_range, plan, scenarios, target_shift  # noqa: PLC0415  # pandas is slow to import
     from dpcore.planner.series.model import prior_of  # noqa: PLC0415  # as above
 
     panel = None if arguments.file is None else _panel(arguments)
@@ -73,6 +73,12 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     if arguments.view == "matrix":
         return _matrix(model)
     if arguments.view == "plan":
+        if panel is not None:
+            _say_range(
+                noise_range(
+                    fit(panel, arguments.model), releases, target_shift(arguments.epsilon, arguments.delta), prior=prior
+                )
+            )
         return plan(model, releases, arguments.epsilon, arguments.delta, prior)
     if arguments.noise is None:
         noise, _ = least_noise(model, releases, target_shift(arguments.epsilon, arguments.delta), prior=prior)
@@ -80,6 +86,14 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
         noise = arguments.noise
     names = () if panel is None else panel.users
     return scenarios(model, noise_at(noise, releases), arguments.delta, prior, names)
+
+
+def _say_range(ends: tuple[float, float] | None) -> None:
+    """Say how far the uncertainty of a fit moves the least noise."""
+    if ends is not None:
+        low, high = (nearest(end, 3) for end in ends)
+        text = f"With parameters of the fit within their 95 % intervals, the least noise at event level is {low} to {high}."
+        warnings.warn(text, DomainWarning, stacklevel=2)
 
 
 def _panel(arguments: argparse.Namespace) -> Panel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpcore.core.domains import COUNT, LOSS, POSITIVE, SHARE
 
@@ -24,7 +24,8 @@ def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.epilog = EPILOG
     words = (
-        "how a step chooses its records: poisson (each independently with probability q) or full (all); never guessed"
+        "how a step chooses its records, never guessed: poisson (each independently with probability q), truncated (the same with a largest "
+        "batch), fixed (a fresh batch of fixed size), full (all), or shuffle (batches cut from a shuffled list: a lower bound)"
     )
     parser.add_argument("--sampler", metavar="NAME", help=words)
     words = "noise multiplier: standard deviation of the noise over the clipping norm"
@@ -40,6 +41,12 @@ def configure(parser: Parser) -> None:
     parser.add_value("--rate", SHARE.but(name="rate"), words, metavar="Q")
     words = "number of steps, in place of --epochs; a part of a step counts as a step"
     parser.add_value("--steps", COUNT.but(name="steps"), words, exact=True, metavar="T")
+    words = "of truncated samples: most records of a batch"
+    parser.add_value("--largest-batch", COUNT.but(name="largest-batch"), words, metavar="C")
+    words = "most records of one person, who is protected as a whole (default: 1)"
+    parser.add_value("--unit-records", COUNT.but(name="unit-records"), words, default=1, metavar="M")
+    words = "cost of tuning: how many such runs are made, or how many on average, to choose the best one"
+    parser.add_value("--runs", POSITIVE.but(name="runs", low=1.0, low_open=False), words, metavar="R")
     parser.add_value(
         "--delta", SHARE.but(name="delta"), "where epsilon is asked (default: 1e-5)", default=1e-5, metavar="D"
     )
@@ -55,16 +62,41 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     from dpcore.core.errors import DomainError  # noqa: PLC0415  # with the imports below
     from dpcore.training import solve_training, training_run, training_summary  # noqa: PLC0415  # as above
 
-    numbers = {name: getattr(arguments, name) for name in ("sigma", "examples", "batch", "epochs", "rate")}
+    names = ("sigma", "examples", "batch", "epochs", "rate", "largest_batch", "unit_records")
+    numbers = {name: getattr(arguments, name) for name in names}
     numbers["steps"] = None if arguments.steps is None else int(arguments.steps)
+    if arguments.sampler == "shuffle":
+        return _shuffled(arguments, numbers)
     if arguments.target_epsilon is None:
         if arguments.sigma is None:
             msg = "The noise is missing: give --sigma, or --target-epsilon to solve for it."
             raise DomainError(msg)
-        return training_summary(training_run(arguments.sampler, **numbers), arguments.delta).table(arguments.claimed)
+        summary = training_summary(training_run(arguments.sampler, **numbers), arguments.delta)
+        return summary.table(arguments.claimed, arguments.runs)
     target = solve_training(arguments.sampler, epsilon=arguments.target_epsilon, delta=arguments.delta, **numbers)
-    table = training_summary(target.run, arguments.delta).table(arguments.claimed)
+    table = training_summary(target.run, arguments.delta).table(arguments.claimed, arguments.runs)
     bound = "upper" if target.unknown in {"sigma", "examples"} else "lower"
     facts = (bound, "dpcore, calibration", target.run.region.neighbours)
     first = (target.unknown, arguments.target_epsilon, target.value, target.value, target.words, *facts)
     return pd.concat([pd.DataFrame([first], columns=list(table)), table], ignore_index=True)
+
+
+def _shuffled(arguments: argparse.Namespace, numbers: dict[str, Any]) -> pd.DataFrame:
+    """Return what is proved about shuffled batches."""
+    from dpcore.core.errors import DomainError  # noqa: PLC0415  # as above
+    from dpcore.training import shuffled_run  # noqa: PLC0415  # as above
+
+    given = {
+        "--target-epsilon": arguments.target_epsilon,
+        "--runs": arguments.runs,
+        "--largest-batch": arguments.largest_batch,
+    }
+    wrong = [name for name, value in given.items() if value is not None]
+    if wrong or arguments.unit_records != 1:
+        msg = f"{(wrong or ['--unit-records'])[0]} needs a certified ε, and shuffled batches have none: only a lower bound is proved."
+        raise DomainError(msg)
+    if arguments.sigma is None:
+        msg = "The noise is missing: give --sigma."
+        raise DomainError(msg)
+    known = {name: value for name, value in numbers.items() if name not in {"largest_batch", "unit_records"}}
+    return shuffled_run(delta=arguments.delta, **known).table(arguments.claimed)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
-    from dpcore.files.microdata import CodedColumn, Microdata
+    from dpcore.files.columns import CodedColumn
+    from dpcore.files.microdata import Microdata
 
 NO_REGION = (
     "k-anonymity and l-diversity have no privacy region: they count rows of this table, and bound no attacker who knows "

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dpcore.curves.base import FloatArray
-    from dpcore.files.microdata import CodedColumn, Microdata
+    from dpcore.files.columns import CodedColumn
+    from dpcore.files.microdata import Microdata
 
 OTHER: Final = "other"
 HIDDEN: Final = "*"

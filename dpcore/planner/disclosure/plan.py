@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import FloatArray
-    from dpcore.files.microdata import CodedColumn, Microdata
+    from dpcore.files.columns import CodedColumn
+    from dpcore.files.microdata import Microdata
     from dpcore.local.channels import Channel
     from dpcore.planner.disclosure.classes import EquivalenceClasses
     from dpcore.planner.disclosure.generalisation import Rule

@@ -20,7 +20,7 @@ import pandas as pd
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import Parameter, shown
-from dpcore.files.microdata import CodedColumn
+from dpcore.files.columns import CodedColumn
 from dpcore.local.channels import Channel
 from dpcore.local.hypotheses import SUM_TOLERANCE
 from dpcore.planner.disclosure.chance import uniforms
@@ -123,10 +123,10 @@ class Pram:
         column = data.column(name)
         strange = [place for place, text in enumerate(column.texts) if text not in channel.letters]
         if strange:
-            row = grouped(data.row_number(column.row_of(strange[0])))
+            row, text = grouped(data.row_number(column.row_of(strange[0]))), column.texts[strange[0]]
             msg = (
                 f"Row {row}: column {name!r} must hold one of the categories "
-                f"{', '.join(channel.letters)[:120]}, got {shown(column.texts[strange[0]])}."
+                f"{', '.join(channel.letters)[:120]}, got {shown(text) if text else 'a missing value'}."
             )
             raise DomainError(msg)
         return cls(column, channel)

@@ -16,6 +16,8 @@ from dpcore.mechanisms.exponential import Exponential
 from dpcore.planner.release.kinds import CellKind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpcore.mechanisms.base import Mechanism
     from dpcore.mechanisms.law import Law
     from dpcore.planner.release.charges import Charge
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 DIGITS: Final = 6  # of the parameters of noise: readable, at a price of at most 1e-5
 NEAREST, OUTWARD = "nearest", "outward"
+_CLOSE: Final = 1e-13  # relative width at which a search for a parameter ends: far below its digits
+_FARTHEST: Final = 1e4  # step at which a search gives up: such a parameter is no double
 
 
 def offered_names() -> tuple[str, ...]:
@@ -156,22 +160,40 @@ def cell_noise(kind: type[Mechanism], ratio: float, sensitivity: float, *, round
     sign = 1.0 if plain.is_noise else -1.0
     goal = ratio * sensitivity
 
-    def deviation(log_value: float) -> float:
+    def excess(log_value: float) -> float:
+        """Return the logarithm of the deviation over the goal."""
         value = math.exp(sign * log_value)
-        return plain.shaped(value).deviation(value) or 0.0
+        deviation = plain.shaped(value).deviation(value) or 0.0
+        return math.log(deviation / goal) if deviation > 0.0 else -math.inf
 
-    low = high = sign * math.log(goal if sign > 0 else 1.0 / ratio)
-    step = 0.5
-    while deviation(high) < goal and step < 1e4:
-        low, high, step = high, high + step, 2 * step
-    while deviation(low) > goal and step < 1e4:
-        low, high, step = low - step, low, 2 * step
-    while high - low > 1e-13 * max(1.0, abs(high)):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if deviation(middle) >= goal else (middle, high)
-    value = math.exp(sign * high)
+    value = math.exp(sign * _least_zero(excess, sign * math.log(goal if sign > 0 else 1.0 / ratio)))
     value = few_digits(value, rounding, up=sign > 0)
     return CellNoise(plain.shaped(value), value)
+
+
+def _least_zero(excess: Callable[[float], float], start: float) -> float:
+    """Return where an increasing function is no longer negative, up to rounding.
+
+    The logarithm of a deviation is almost a straight line over that of its parameter: the line through both ends of a bracket
+    and a point beside its zero close the bracket in a few steps; a middle in each round bounds their number.
+    """
+    low = high = start
+    below = above = excess(start)
+    step = 0.5
+    while above < 0.0 and step < _FARTHEST:
+        low, below, high, step = high, above, high + step, 2 * step
+        above = excess(high)
+    while below > 0.0 and step < _FARTHEST:
+        high, above, low, step = low, below, low - step, 2 * step
+        below = excess(low)
+    while high - low > (width := _CLOSE * max(1.0, abs(high))):
+        rise = above - below
+        line = low - below * (high - low) / rise if 0.0 < rise < math.inf else low
+        for point in (line, line - 0.5 * width, line + 0.5 * width, 0.5 * (low + high)):
+            if low < point < high:
+                value = excess(point)
+                low, below, high, above = (low, below, point, value) if value >= 0.0 else (point, value, high, above)
+    return high
 
 
 def few_digits(value: float, rounding: str, *, up: bool) -> float:

@@ -103,9 +103,10 @@ MISSING = MISSING_TEXTS
 
 
 def read(path, delimiter, encoding, names):
-    """Return the rows of a CSV file, each a dictionary."""
+    """Return the rows of a CSV file that hold some text, each a dictionary."""
     with open(path, newline="", encoding="utf-8-sig" if encoding == "utf-8" else encoding) as file:
-        return [row for row in csv.DictReader(file, names, delimiter=delimiter)]
+        rows = csv.DictReader(file, names, delimiter=delimiter, restkey="", restval="")
+        return [row for row in rows if "".join(map(str, row.values())).strip()]
 
 
 def first_records(table, column, most):

@@ -52,7 +52,7 @@ _TIE: Final = 1e-5  # relative: a noise must be better by more than the rounding
 _MORE: Final = 1e-3  # what the noise grows by if a bracket is too wide
 _MOST_REFUSALS: Final = 20
 _MOST_SWAPS: Final = (
-    3  # charges up to which the noise of each is changed in turn: every change composes all of them again
+    20  # charges up to which the noise of each is changed in turn: every change composes all of them again
 )
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.errors import DomainError
-from dpcore.files.sheet import MISSING, number_in
-from dpcore.planner.release.table import column_chunks
+from dpcore.files.columns import read_columns
+from dpcore.files.sheet import number_in
 from dpcore.utility.reading import MOST_LABELS, declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpcore.files.columns import CodedColumn
     from dpcore.files.sheet import Sheet
 
 NUMBERS, TEXT = "numbers", "text"
@@ -79,57 +80,21 @@ def suggest(sheet: Sheet) -> TableSuggestion:
     >>> suggest(open_csv(b"team,pay\nA,10\nB,20\n")).column("pay").upper
     20.0
     """
-    tallies = [_ColumnTally(name, comma=sheet.delimiter != ",") for name in sheet.columns]
-    rows = 0
-    for cells, count in column_chunks(sheet, range(len(tallies))):
-        for tally, column in zip(tallies, cells, strict=True):
-            tally.extend(column)
-        rows += count
-    return TableSuggestion(rows, tuple(tally.suggestion() for tally in tallies))
+    data, comma = read_columns(sheet, sheet.columns), sheet.delimiter != ","
+    return TableSuggestion(data.rows, tuple(_suggestion(column, comma=comma) for column in data.columns))
 
 
-class _ColumnTally:
-    """One column while it is looked through."""
-
-    def __init__(self, name: str, *, comma: bool) -> None:
-        self.name, self.comma = name, comma
-        self.numbers, self.others = 0, 0
-        self.lower, self.upper = np.inf, -np.inf
-        self.texts: set[str] = set()
-
-    def extend(self, cells: Sequence[str]) -> None:
-        """Look at some cells."""
-        different = set(cells)
-        try:
-            values = np.array(list(map(float, different)))
-        except ValueError:
-            values = np.array([])
-        if len(values) and np.isfinite(values).all():
-            self.numbers += len(cells)
-            self._widen(values)
-        else:
-            known = {cell: number_in(cell, comma=self.comma) for cell in different}
-            numbers = [value for value in known.values() if value is not None]
-            if numbers:
-                self._widen(np.array(numbers))
-            missing = {cell for cell in different if cell.strip().lower() in MISSING}
-            self.numbers += sum(known[cell] is not None for cell in cells)
-            self.others += sum(known[cell] is None and cell not in missing for cell in cells)
-            different -= missing
-        if len(self.texts) <= MOST_LABELS:
-            self.texts |= {" ".join(cell.split()) for cell in different}
-
-    def _widen(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
-        self.lower, self.upper = min(self.lower, float(values.min())), max(self.upper, float(values.max()))
-
-    def suggestion(self) -> ColumnSuggestion:
-        """Return what was seen."""
-        filled = self.numbers + self.others
-        if filled and self.numbers >= _MOSTLY * filled:
-            return ColumnSuggestion(self.name, NUMBERS, self.lower, self.upper)
-        names = sorted(self.texts)
-        usable = 0 < len(names) <= MOST_LABELS and _are_names(names)
-        return ColumnSuggestion(self.name, TEXT, categories=tuple(names) if usable else ())
+def _suggestion(column: CodedColumn, *, comma: bool) -> ColumnSuggestion:
+    """Say what one column holds."""
+    values = np.array([np.nan if (one := number_in(text, comma=comma)) is None else one for text in column.texts])
+    is_number = ~np.isnan(values)
+    others = ~is_number & ~column.missing
+    numbers = int(column.counts[is_number].sum())
+    if numbers and numbers >= _MOSTLY * (numbers + int(column.counts[others].sum())):
+        return ColumnSuggestion(column.name, NUMBERS, float(values[is_number].min()), float(values[is_number].max()))
+    texts = [text for text, missing in zip(column.texts, column.missing, strict=True) if not missing]
+    names = sorted(texts) if len(texts) <= MOST_LABELS else []
+    return ColumnSuggestion(column.name, TEXT, categories=tuple(names) if names and _are_names(names) else ())
 
 
 def _are_names(names: Sequence[str]) -> bool:

@@ -5,39 +5,34 @@ The counts and sentences depend on the data: they are for the owner of the table
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
-from dpcore.files.documents import bytes_of
-from dpcore.files.sheet import Sheet, filled, open_csv, rows_of
-from dpcore.planner.release.table_columns import EMPTY, NumberColumn, TextColumn, bounded
+from dpcore.files.microdata import read_microdata
+from dpcore.files.sheet import Sheet, open_csv
+from dpcore.planner.release.table_columns import EMPTY, bounded, number_cells, text_cells, undeclared
 from dpcore.utility.dataset import OTHER
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from dpcore.planner.release.conditions import Condition
     from dpcore.planner.release.plan import PublicColumn, ReleasePlan
+    from dpcore.planner.release.table_columns import Places
 
     FloatArray = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
 T = TypeVar("T")
-MOST_ROWS: Final = 5_000_000
-MOST_BYTES: Final = 500_000_000  # of a file read by the library or the command; uploads have their own limit
-_CHUNK: Final = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +55,7 @@ class PlanTable:
 
     rows: int
     numbers: dict[str, FloatArray] = field(repr=False)
-    texts: dict[str, tuple[NDArray[np.int64], tuple[str, ...]]] = field(repr=False)
+    texts: dict[str, tuple[Places, tuple[str, ...]]] = field(repr=False)
     notes: tuple[str, ...] = ()
     layout: tuple[str, str, tuple[str, ...]] = (",", "utf-8", ())
 
@@ -145,39 +140,30 @@ def read_table(source: Sheet | Path | bytes, plan: ReleasePlan) -> PlanTable:
     DomainError
         If the file cannot be read, lacks a column, or a column of numbers holds none.
     """
-    if isinstance(source, Path):
-        source = bytes_of(source, MOST_BYTES)
-    sheet = source if isinstance(source, Sheet) else open_csv(source, most_bytes=MOST_BYTES)
+    sheet = source if isinstance(source, Sheet) else open_csv(source)
     numbers, texts = used_columns(plan)
-    names = [*numbers, *texts]
     person = [plan.person_column] if plan.person_column else []
-    readers: list[NumberColumn | TextColumn] = [NumberColumn(name, comma=sheet.delimiter != ",") for name in numbers]
-    readers += [TextColumn(name) for name in [*texts, *person]]
-    rows = 0
-    declared = {column.name: column for column in plan.columns if column.categories}
-    places = [sheet.place(name) for name in [*names, *person]]
-    for cells, count in column_chunks(sheet, places):
-        for reader, column in zip(readers, cells, strict=True):
-            reader.extend(column, rows)
-        rows += count
-    if not rows:
-        msg = "The file has 0 rows of data under its first line: there is nothing to release."
-        raise DomainError(msg)
-    notes = [f"{grouped(rows)} rows read."]
-    keep = None
+    data = read_microdata(sheet, list(dict.fromkeys([*numbers, *texts, *person])) or sheet.columns[:1])
+    notes = [f"{grouped(data.rows)} rows read.", *(note for note in data.notes if note not in sheet.notes)]
+    keep = np.ones(data.rows, dtype=np.bool_)
     if person:
-        keep, words = bounded(readers.pop(), plan.records)
+        keep, words = bounded(data, data.column(person[0]), plan.records)
         notes += words
-    for reader in readers:
-        notes += reader.words(rows)
-    for reader in readers:
-        if isinstance(reader, TextColumn) and reader.name in declared:
-            notes += reader.undeclared(declared[reader.name].names)
-    kept = rows if keep is None else int(keep.sum())
-    own = {reader.name: reader.column(keep) for reader in readers if isinstance(reader, NumberColumn)}
-    coded = {reader.name: reader.column(keep) for reader in readers if isinstance(reader, TextColumn)}
+    own: dict[str, FloatArray] = {}
+    for name in numbers:
+        cells, words = number_cells(data, data.column(name))
+        own[name] = cells[keep]
+        notes += words
+    coded: dict[str, tuple[Places, tuple[str, ...]]] = {}
+    for name in texts:
+        places, names, words = text_cells(data, data.column(name))
+        coded[name] = (places[keep], names)
+        notes += words
+    for column in plan.columns:
+        if column.categories and column.name in texts:
+            notes += undeclared(data, data.column(column.name), column.names)
     layout = (sheet.delimiter, sheet.encoding, () if sheet.header else sheet.columns)
-    return PlanTable(kept, own, coded, tuple(notes), layout)
+    return PlanTable(int(keep.sum()), own, coded, tuple(notes), layout)
 
 
 def used_columns(plan: ReleasePlan) -> tuple[list[str], list[str]]:
@@ -194,33 +180,3 @@ def used_columns(plan: ReleasePlan) -> tuple[list[str], list[str]]:
         msg = f"Column {shown(both)} is used as numbers and as text."
         raise DomainError(msg)
     return list(numbers), list(texts)
-
-
-def column_chunks(sheet: Sheet, places: Sequence[int]) -> Iterator[tuple[list[tuple[str, ...]], int]]:
-    """Yield the cells of some columns, some thousand rows at a time; a short row gives empty cells."""
-    source = io.BytesIO(sheet.data)
-    reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
-    width, begun, total = max(places, default=0) + 1, False, 0
-    rows: list[list[str]] = []
-
-    def columns() -> list[tuple[str, ...]]:
-        whole = list(zip(*rows, strict=True)) if rows else [()] * width
-        return [whole[place] for place in places]
-
-    for row in rows_of(reader):
-        if not begun:  # empty lines above the table, then the names
-            begun = filled(row)
-            if sheet.header or not begun:
-                continue
-        if not row:
-            continue
-        rows.append((row + [""] * width)[:width] if len(row) != width else row)
-        if len(rows) == _CHUNK:
-            yield columns(), len(rows)
-            total += len(rows)
-            rows = []
-            checkpoint(source.tell() / max(1, len(sheet.data)))
-            if total >= MOST_ROWS:
-                msg = f"The file has {grouped(MOST_ROWS)} rows or more; files with fewer are read."
-                raise DomainError(msg)
-    yield columns(), len(rows)

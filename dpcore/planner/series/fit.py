@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
+from scipy.special import chdtri, stdtrit
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 POOLED, FULL = MODELS = ("pooled", "full")
 CHECKED: Final = "statsmodels"
+_FACTORS: Final = 7  # of plausible series: the least noise is smooth and almost always monotone in the factor
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,24 @@ class SeriesFit:
     def freedom(self) -> int:
         """Residual degrees of freedom of each equation."""
         return self.pairs - len(self.estimates) // len(self.variance)
+
+    def plausible(self, level: float = 0.95) -> tuple[SeriesModel, ...]:
+        """Return series that the table does not exclude: a pooled fit with parameters in their intervals of this level.
+
+        The interval of the factor is that of Student's t, the interval of the variance that of chi-squared. A full fit has too
+        many parameters for this and gives none.
+        """
+        if not self.model.pooled:
+            return ()
+        tail, freedom = (1.0 - level) / 2.0, self.freedom
+        reach = float(stdtrit(freedom, 1.0 - tail)) * self.errors[1]
+        factors = np.linspace(self.estimates[1] - reach, self.estimates[1] + reach, _FACTORS).tolist()
+        variances = [self.variance[0][0] * freedom / float(chdtri(freedom, end)) for end in (tail, 1.0 - tail)]
+        return tuple(
+            pooled_model(factor, variance, self.model.users, self.model.reach)
+            for factor in factors
+            for variance in variances
+        )
 
     def frame(self) -> pd.DataFrame:
         """Return the parameters: ``parameter, value, standard_error``.

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.curves.base import FloatArray
-    from dpcore.files.microdata import CodedColumn, Microdata
+    from dpcore.files.columns import CodedColumn
+    from dpcore.files.microdata import Microdata
 
 
 def read_panel(data: Microdata, user: str, time: str = "", value: str = "", *, lower: float, upper: float) -> Panel:

@@ -8,6 +8,7 @@ from dpcore.site.reference.commands import command_page
 from dpcore.site.reference.kinds import kinds_page
 from dpcore.site.reference.library import library_pages
 from dpcore.site.reference.names import language_page, name_pages
+from dpcore.site.reference.pairs import lab_page, pair_page
 from dpcore.site.reference.theorems import theorem_page
 
 if TYPE_CHECKING:
@@ -27,5 +28,7 @@ def reference_pages(section: Section, commands: Sequence[Command] = ()) -> list[
         theorem_page(name),
         *([command_page(name, commands)] if commands else []),
         kinds_page(name),
+        pair_page(name),
+        lab_page(name),
         *library_pages(name),
     ]

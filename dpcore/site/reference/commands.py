@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpcore.site.pages import Page
+from dpcore.site.places import SitePlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +44,18 @@ def command_page(section: str, commands: Sequence[Command]) -> Page:
         (),
         lambda composer: _compose(composer, commands),
         "Tools",
+        tuple(
+            SitePlace("command", one.name, f"{section}/command_line.html", f"dpcore-{one.name}", f"`dpcore {one.name}`")
+            for one in commands
+        ),
     )
 
 
 def _compose(composer: Composer, commands: Sequence[Command]) -> str:
     parts = [composer.md(LEAD)]
     for command in commands:
-        parts += [composer.heading(f"`dpcore {command.name}`"), composer.html("command.html", command=command)]
+        parts += [
+            composer.heading(f"`dpcore {command.name}`", name=f"dpcore-{command.name}"),
+            composer.html("command.html", command=command),
+        ]
     return "".join(parts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.core.numerals import numeral
 from dpcore.site.pages import Page
+from dpcore.site.places import SitePlace
 from dpcore.specs import drawers
 from dpcore.specs.fields import required
 
@@ -41,10 +42,9 @@ Each figure has `draw` (its kind, see below), `title` and `caption`, and in a fi
 points, and `tolerance` (relative width of certified brackets). The error for an unknown key, a wrong value or a wrong
 expression names file, line and expression.
 
-Below each figure of a site are its files: CSV with all numbers; JSON with its title, its spec (`figure`, from which
-`dpcore.specs.draw` draws it again), all its parameters, sentence, notes, Python code, and the same numbers by column, so
-that `pandas.DataFrame(facts["columns"])` is the table (a constant column is a single value; infinity is the text `inf`,
-because JSON has none); and SVG, which turns dark with the screen of its reader.
+Below each figure of a site are its files: CSV with all numbers (`pandas.read_csv` reads them in full precision); JSON with
+its title, its spec (`figure`, from which `dpcore.specs.draw` draws it again), all its parameters, sentence, notes, Python code, and the
+name and the columns of the CSV; and SVG, which turns dark with the screen of its reader.
 """
 
 
@@ -60,6 +60,10 @@ def kinds_page(section: str) -> Page:
         (),
         lambda composer: _compose(composer, kinds),
         "Tools",
+        tuple(
+            SitePlace("kind", name, f"{section}/figures.html", f"kind-{name}", f"figures of kind `{name}`")
+            for name, *_ in kinds
+        ),
     )
 
 
@@ -89,5 +93,8 @@ def _default(value: Any) -> str:
 def _compose(composer: Composer, kinds: list[tuple[str, str, list[tuple[str, str, str]]]]) -> str:
     parts = [composer.md(LEAD)]
     for name, meaning, keys in kinds:
-        parts += [composer.heading(f"`{name}`"), composer.html("kind.html", name=name, meaning=meaning, keys=keys)]
+        parts += [
+            composer.heading(f"`{name}`", name=f"kind-{name}"),
+            composer.html("kind.html", name=name, meaning=meaning, keys=keys),
+        ]
     return "".join(parts)

@@ -1,15 +1,23 @@
-"""The pages of the library, one per room, from its docstrings."""
+"""The pages of the library, one per room: signatures and descriptions read by griffe from the source, examples that run."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
+import logging
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcore.core.errors import DpcoreError
 from dpcore.site.docstrings import as_markdown, first_line, signature
-from dpcore.site.pages import Page
+from dpcore.site.pages import EXAMPLE, Job, Page
+from dpcore.site.places import SitePlace
+from dpcore.site.reference.examples import read_examples
+from dpcore.site.reference.origin import PACKAGE, words
+from dpcore.site.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,16 +49,27 @@ ROOMS: Final = (
     "dpcore.specs",
     "dpcore.site",
 )
+WIDEST: Final = 100  # characters of a signature on one line
 
 
 @dataclass(frozen=True)
 class Thing:
-    """A function or class of a room."""
+    """A function or class of a room.
+
+    Attributes
+    ----------
+    name, room : str
+        Its name, and the module that it is public in.
+    doc : str
+        Its docstring.
+    error : bool
+        Whether it is an exception.
+    """
 
     name: str
-    signature: str
+    room: str
     doc: str
-    members: tuple[tuple[str, str], ...]
+    error: bool
 
 
 def library_pages(section: str) -> list[Page]:
@@ -60,26 +79,37 @@ def library_pages(section: str) -> list[Page]:
 
 def _page(section: str, room: str) -> Page:
     module = importlib.import_module(room)
-    things = sorted(things_of(module), key=lambda thing: thing.signature == thing.name)  # errors last
+    things = sorted(things_of(module), key=lambda thing: thing.error)  # errors last
+    path = f"{section}/{room.replace('.', '_')}.html"
+    codes = read_examples(room)
 
     def make(composer: Composer) -> str:
         rest = as_markdown(module.__doc__ or "").split("\n\n", 1)[1:]
-        parts = [composer.md("\n\n".join(rest))] if rest else []
+        parts: list[str] = [composer.md("\n\n".join(rest))] if rest else []
         for thing in things:
-            parts.append(composer.heading(f"`{thing.name}`"))
-            parts.append(composer.html("thing.html", thing=thing))
+            parts.append(composer.heading(f"`{thing.name}`", name=thing.name))
+            parts.append(_thing(composer, thing, module))
         return "".join(parts)
 
+    ids = Writer(room)  # a class and a function may have the same id but for a number
+    anchors = [(thing.name, ids.identifier(thing.name)) for thing in things]
+    places = [SitePlace("function", f"{room}.{name}", path, anchor, f"`{room}.{name}`") for name, anchor in anchors]
     return Page(
-        f"{section}/{room.replace('.', '_')}.html",
+        path,
         section,
         room,
         first_line(module.__doc__),
-        repr(things),
-        (),
+        repr((things, codes)),
+        (Job(EXAMPLE, job_name(room), row=room, content=json.dumps(codes)),) if codes else (),
         make,
         "The library",
+        (SitePlace("function", room, path, "", f"`{room}`"), *places),
     )
+
+
+def job_name(room: str) -> str:
+    """Return the name of the file with the outputs of a room's examples."""
+    return f"examples-{room.replace('.', '-')}"
 
 
 def things_of(module: Any) -> Iterator[Thing]:
@@ -91,22 +121,93 @@ def things_of(module: Any) -> Iterator[Thing]:
     for name in names:
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isroutine(value):
-            yield Thing(name, _signature(name, value), inspect.getdoc(value) or "", tuple(_members(value)))
+            error = inspect.isclass(value) and issubclass(value, BaseException)
+            yield Thing(name, module.__name__, inspect.getdoc(value) or "", error)
 
 
-def _signature(name: str, value: Any) -> str:
-    return name if inspect.isclass(value) and issubclass(value, BaseException) else signature(name, value)
+def _thing(composer: Composer, thing: Thing, module: Any) -> str:
+    value = getattr(module, thing.name)
+    source = described(value)
+    results = composer.site.evidence.get(job_name(thing.room), {"results": {}})["results"]
+    return str(
+        composer.html(
+            "thing.html",
+            thing=thing,
+            signature="" if thing.error else _signature(thing.name, value, source),
+            members=[] if thing.error else _members(value, source),
+            example=results.get(thing.name),
+            guide=composer.place("section", thing.name) or composer.place("name", thing.name),
+            source=words(composer, *_line(value, source)) if source is not None else "",
+        )
+    )
 
 
-def _members(value: Any) -> Iterator[tuple[str, str]]:
-    """Iterate over the public methods and properties of a class with their first sentence."""
-    if not inspect.isclass(value) or issubclass(value, BaseException):
-        return
-    for name, member in vars(value).items():
-        function = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
-        if name.startswith("_") or not (inspect.isroutine(function) or hasattr(function, "__doc__")):
+# ---- what griffe reads -----------------------------------------------------------------------------------------
+
+
+@cache
+def _module(file: str) -> Any:
+    """Return a file of the package as griffe reads it: nothing is run."""
+    try:
+        import griffe  # noqa: PLC0415  # an extra, needed for the reference only
+    except ImportError as error:
+        msg = 'The reference of a site needs griffe; install it with: pip install "dpcore[docs]".'
+        raise DpcoreError(msg) from error
+    logging.getLogger("griffe").setLevel(logging.CRITICAL)
+    path = Path(file)
+    name = path.resolve().relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+    return griffe.visit(name, filepath=path, code=path.read_text(encoding="utf-8"))
+
+
+def described(value: Any) -> Any:
+    """Return a function or class as it stands in its source; None if it was made while the package was loaded."""
+    plain = inspect.unwrap(value) if inspect.isroutine(value) else value
+    try:
+        file = inspect.getsourcefile(plain)
+    except TypeError:
+        return None
+    if not file or not Path(file).resolve().is_relative_to(PACKAGE):
+        return None
+    return _module(file).members.get(getattr(plain, "__name__", ""))
+
+
+def _line(value: Any, source: Any) -> tuple[str, int]:
+    file = Path(inspect.getsourcefile(inspect.unwrap(value) if inspect.isroutine(value) else value) or "").resolve()
+    return file.relative_to(PACKAGE).as_posix(), source.lineno or 1
+
+
+def _signature(name: str, value: Any, source: Any) -> str:
+    """Return a signature with its types as they stand in the source, on one line if it is short."""
+    if source is None or not source.is_function:
+        return signature(name, value)
+    given = [one for one in source.parameters if one.name not in ("self", "cls")]
+    parts: list[str] = []
+    keyword = False
+    for one in given:
+        kind = one.kind.name if one.kind is not None else ""
+        if kind == "keyword_only" and not keyword:
+            parts.append("*")
+        keyword = keyword or kind in ("keyword_only", "var_positional")
+        star = "*" if kind == "var_positional" else "**" if kind == "var_keyword" else ""
+        typed = f": {one.annotation}" if one.annotation is not None else ""
+        default = f" = {one.default}" if one.default is not None and not star else ""
+        parts.append(f"{star}{one.name}{typed}{default}")
+    back = f" -> {source.returns}" if source.returns is not None else ""
+    line = f"{name}({', '.join(parts)}){back}"
+    return line if len(line) <= WIDEST else f"{name}(\n    " + ",\n    ".join(parts) + f",\n){back}"
+
+
+def _members(value: Any, source: Any) -> list[tuple[str, str]]:
+    """Return the public methods and properties of a class with their signatures and first sentences."""
+    if source is None or not source.is_class:
+        return []
+    rows = []
+    for name, member in source.members.items():
+        if name.startswith("_") or not hasattr(value, name):
             continue
-        if inspect.isroutine(function):
-            yield signature(name, function), first_line(function.__doc__)
-        elif isinstance(function, (property, cached_property)):
-            yield name, first_line(function.__doc__)
+        doc = first_line(member.docstring.value if member.docstring else "")
+        if member.is_function:
+            rows.append((_signature(name, getattr(value, name), member), doc))
+        elif doc and "property" in member.labels:
+            rows.append((name, doc))
+    return rows

@@ -8,6 +8,8 @@ from dpcore import parse
 from dpcore.core.registry import Entry, entries
 from dpcore.regions.tradeoff import literal
 from dpcore.site.pages import Page
+from dpcore.site.places import SitePlace
+from dpcore.site.reference.origin import source_words
 from dpcore.specs.presets import query
 
 if TYPE_CHECKING:
@@ -92,6 +94,9 @@ def _page(section: str, group: str) -> Page:
         (),
         lambda composer: "".join(_entry(composer, entry) for entry in entries(group)),
         CHAPTER,
+        tuple(
+            SitePlace("name", one.name, f"{section}/{stem}.html", one.name, f"`{one.name}`") for one in entries(group)
+        ),
     )
 
 
@@ -105,6 +110,8 @@ def _entry(composer: Composer, entry: Entry) -> str:
         parameters=[_facts(p) for p in entry.parameters],
         example=text,
         app=f"{composer.site.config.app}/Privacy_regions?{query({'regions': text})}",
+        guide=composer.place("section", entry.name),
+        source=source_words(composer, entry.factory),
     )
     return composer.heading(f"`{entry.name}`: {entry.title}", name=entry.name) + body
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from dpcore.core.errors import DomainError
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import Variable, call, draws
@@ -73,10 +74,18 @@ class SamplingDrawer(Drawer):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingDrawer(Drawer):
-    """Steps of Gaussian noise on Poisson samples."""
+    """Steps of Gaussian noise on Poisson samples, by their numbers, or steps of any region."""
 
-    sigma: float = fields.number(low=0.05, high=1000.0)
-    q: float = fields.number(low=0.0, high=1.0, low_open=True)
+    sigma: float | None = fields.number(None, low=0.05, high=1000.0)
+    q: float | None = fields.number(None, low=0.0, high=1.0, low_open=True)
+    step: str | None = fields.expression(None, "the region of one step, in place of sigma and q")
+
+    def __post_init__(self) -> None:
+        """Take the step from one place."""
+        numbers = self.sigma is not None and self.q is not None
+        if numbers == (self.step is not None) or (self.sigma is None) != (self.q is None):
+            msg = "A step is given by sigma and q, or by step, a region such as user_gaussian(1.1, 0.01, 3)."
+            raise DomainError(msg)
 
 
 @enter
@@ -94,7 +103,10 @@ class StepsDrawer(TrainingDrawer):
     def recipe(self) -> Any:
         """Return the figure of the steps."""
         counts = None if self.steps is None else [int(count) if count == int(count) else count for count in self.steps]
-        rows = call("dpcore.training:gradient_ladder", self.sigma, self.q, self.delta, steps=counts)
+        if self.step is None:
+            rows = call("dpcore.training:gradient_ladder", self.sigma, self.q, self.delta, steps=counts)
+        else:
+            rows = call("dpcore.training:step_ladder", self.step, self.delta, steps=counts)
         return draws("dpcore.charts.amplified:steps_figure", Variable("frame", rows), delta=self.delta, steps=self.mark)
 
 
@@ -110,5 +122,8 @@ class RatesDrawer(TrainingDrawer):
 
     def recipe(self) -> Any:
         """Return the figure of the rates."""
-        rows = call("dpcore.training:rates", self.sigma, self.q, self.steps)
+        if self.step is None:
+            rows = call("dpcore.training:rates", self.sigma, self.q, self.steps)
+        else:
+            rows = call("dpcore.training:step_rates", self.step, self.steps)
         return draws("dpcore.charts.amplified:rate_figure", rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 
 _SAME = 1e-9  # relative: two certified brackets of the same number differ by less
 _PROMISES = ("exact", "upper")
+
+
+class _Promise(NamedTuple):
+    """A row of the ladder."""
+
+    title: str
+    theorem: str
+    epsilon: float
+    kind: str
 
 
 def best(rows: pd.DataFrame) -> pd.Series | None:
@@ -102,33 +111,34 @@ def gaps(rows: pd.DataFrame, titles: Sequence[str] | None = None) -> str:
     str
         Up to three sentences; empty if there is nothing to compare.
     """
-    top = best(rows)
-    selection = rows if titles is None else rows[rows["title"].isin(titles)]
+    columns = [rows[name].tolist() for name in ("title", "theorem", "epsilon", "kind")]
+    every = [
+        _Promise(*row) for row in zip(*columns, strict=True)
+    ]  # a Series for each row would take longer than the rest
+    place = best_place([row.epsilon for row in every], [row.kind for row in every])
+    selection = [row for row in every if titles is None or row.title in titles]
     sentences = []
-    if top is not None:
-        smallest = float(top["epsilon"])
-        others = [row for _, row in selection[selection["kind"].isin(["exact", "upper"])].iterrows()]
-        others = sorted((r for r in others if r["theorem"] != top["theorem"]), key=lambda row: float(row["epsilon"]))
-        equal = [str(row["title"]) for row in others if _same(float(row["epsilon"]), smallest)]
-        worse = [_gap(row, smallest) for row in others if not _same(float(row["epsilon"]), smallest)]
+    if place is not None:
+        top = every[place]
+        others = [row for row in selection if row.kind in _PROMISES and row.theorem != top.theorem]
+        others.sort(key=lambda row: row.epsilon)
+        equal = [row.title for row in others if _same(row.epsilon, top.epsilon)]
+        worse = [_gap(row, top.epsilon) for row in others if not _same(row.epsilon, top.epsilon)]
         if equal:
             sentences.append(f"{_conjunction(equal)} {'gives' if len(equal) == 1 else 'give'} the same.")
         if worse:
             sentences.append(f"Others need more: {'; '.join(worse)}.")
-    return " ".join(
-        [*sentences, *(_estimate(row) for _, row in selection[selection["kind"] == "approximate"].iterrows())]
-    )
+    return " ".join([*sentences, *(_estimate(row) for row in selection if row.kind == "approximate")])
 
 
 def _same(a: float, b: float) -> bool:
     return a <= b * (1 + _SAME)
 
 
-def _gap(row: pd.Series, smallest: float) -> str:
-    value = float(row["epsilon"])
-    if math.isinf(value):
-        return f"{row['title']}: no ε at all"
-    return f"{row['title']} {outward(value, 4)}{_more(value, smallest)}"
+def _gap(row: _Promise, smallest: float) -> str:
+    if math.isinf(row.epsilon):
+        return f"{row.title}: no ε at all"
+    return f"{row.title} {outward(row.epsilon, 4)}{_more(row.epsilon, smallest)}"
 
 
 def _more(value: float, smallest: float) -> str:
@@ -142,8 +152,8 @@ def _more(value: float, smallest: float) -> str:
     return f" ({percent:.0f} % more)" if percent >= 1 else " (less than 1 % more)"
 
 
-def _estimate(row: pd.Series) -> str:
-    value = float(row["epsilon"])
+def _estimate(row: _Promise) -> str:
+    value = row.epsilon
     result = "sees no ε that would do" if math.isinf(value) else f"puts ε at about {nearest(value, 4)}"
     return f"The central limit {result}: an approximation, no promise."
 

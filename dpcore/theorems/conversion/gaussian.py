@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from dpcore.core.domains import SHARE
+from dpcore.core.effort import checkpoint, effort
+from dpcore.core.errors import BudgetError
+from dpcore.core.kinds import kind
+from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.curves.gaussian_range import ALPHA, BestGaussian, best_gaussian
 from dpcore.curves.tangents import pure_mu, smallest_mu
@@ -15,6 +21,7 @@ from dpcore.regions.guarantees import DP
 from dpcore.risk import largest_loss
 from dpcore.theorems.conversion.kinds import anything, is_gaussian, is_pure
 from dpcore.theorems.conversion.records import SINGLE, Check, Conversion, Options, Values, no_conversion
+from dpcore.words import outward
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -55,6 +62,10 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
     return (min(bounds), False) if bounds else None
 
 
+FIT_WORK = 2e7
+"""Operations allowed for the mu of a sentence: it asks the whole curve, which takes long while a region reveals next to nothing."""
+NO_MU = "Gaussian differential privacy: no μ is certified within the work allowed."
+FIT_REFERENCE = "Dong, Roth, Su 2022, Definition 2.6; Kulynych et al. 2025"
 RANGE_FORMULA = (
     r"\mu=\sup_{\alpha_0\le\alpha\le1/2}\Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha),\quad"
     r"\mathrm{regret}=\min\{\kappa: f(\alpha)-\kappa\le G_\mu(\alpha-\kappa)\},\quad"
@@ -85,6 +96,88 @@ def gaussian_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
     """
     with gate.curve_of(region) as curve:
         return best_gaussian(curve, SHARE.but(name="alpha", high=0.5).check(alpha))
+
+
+def bounded_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
+    """Return `gaussian_fit` within the work that a sentence may take; None also if that is not enough.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    alpha : float, default 1e-12
+        The smallest false-positive rate considered, in (0, 1/2].
+
+    Returns
+    -------
+    BestGaussian or None
+        Brackets of mu, regret and gap.
+    """
+    try:
+        with effort(work=FIT_WORK):
+            return gaussian_fit(region, alpha)
+    except BudgetError:
+        checkpoint()  # raises if the time is over
+        return None
+
+
+def fit_words(fit: BestGaussian | None) -> str:
+    """Return mu and its regret in one sentence.
+
+    Parameters
+    ----------
+    fit : BestGaussian or None
+        What `gaussian_fit` or `bounded_fit` returns.
+
+    Returns
+    -------
+    str
+        A sentence that states the range of rates.
+    """
+    if fit is None:
+        return NO_MU
+    if fit.mu[0] == fit.mu[1]:
+        return f"Gaussian differential privacy: μ = {outward(fit.mu[1], 5)} (exact)."
+    return (
+        f"Gaussian differential privacy: μ = {outward(fit.mu[1], 5)} for false-positive rates from {nearest(fit.alpha)} to 1/2; regret "
+        f"{outward(fit.regret[1], 3)} (both error rates of the best attack are off by at most that)."
+    )
+
+
+def fit_table(region: TradeOff, alpha: float = ALPHA) -> pd.DataFrame:
+    """Tabulate the smallest mu of a region and what its curve loses.
+
+    Parameters
+    ----------
+    region : TradeOff
+        Any region.
+    alpha : float, default 1e-12
+        The smallest false-positive rate considered, in (0, 1/2].
+
+    Returns
+    -------
+    DataFrame
+        `region, measure, at, value, lower, words, kind, theorem, neighbours`: rows ``mu``, ``regret`` and ``gap``, each between `lower` and
+        `value`; `at` is the smallest false-positive rate. An infinite mu means that no finite one holds.
+    """
+    fit, words = gaussian_fit(region, alpha), ""
+    words = fit_words(fit) if fit is not None else "No finite μ holds."
+    sides = {"mu": (0.0, math.inf)} if fit is None else {"mu": fit.mu, "regret": fit.regret, "gap": fit.gap}
+    rows = [
+        (
+            str(region),
+            name,
+            float(alpha),
+            high,
+            low,
+            words,
+            kind(low, high, "upper"),
+            f"{region.theorem}; {FIT_REFERENCE}",
+        )
+        for name, (low, high) in sides.items()
+    ]
+    frame = pd.DataFrame(rows, columns=["region", "measure", "at", "value", "lower", "words", "kind", "theorem"])
+    return frame.assign(neighbours=region.neighbours)
 
 
 def _mu_rows(region: TradeOff, options: Options) -> list[Values]:

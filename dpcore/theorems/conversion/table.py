@@ -11,7 +11,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of, shown
 from dpcore.curves.gaussian_range import ALPHA
-from dpcore.theorems.conversion import concentrated, gaussian, groups, renyi, statements, variation
+from dpcore.theorems.conversion import concentrated, gaussian, groups, leakage, renyi, statements, variation
 from dpcore.theorems.conversion.gaussian import RANGE_FORMULA
 from dpcore.theorems.conversion.records import DEFAULT_DELTA, DEFAULT_ORDER, Conversion, Options, no_conversion
 
@@ -25,6 +25,7 @@ COLUMNS = ("region", "to", "parameters", "formula", "kind", "theorem", "neighbou
 CONVERSIONS: tuple[Conversion, ...] = (
     *statements.CONVERSIONS,
     *variation.CONVERSIONS,
+    *leakage.CONVERSIONS,
     *gaussian.CONVERSIONS,
     *concentrated.CONVERSIONS,
     *renyi.CONVERSIONS,
@@ -49,7 +50,7 @@ def convert(
     region : TradeOff
         Any region.
     to : str
-        One of dp, tv, gdp, zcdp, rdp, group.
+        One of dp, tv, leakage, gdp, zcdp, rdp, group.
     delta, epsilon : float, sequence of float, optional
         For dp and group, where to state the other of the two; by default delta = 1e-5.
     order : float, sequence of float, optional

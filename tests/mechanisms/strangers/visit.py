@@ -1,4 +1,4 @@
-"""Everything that is asked of a mechanism, asked of three that came as files: run in a copy of the package that has them."""
+"""Everything that is asked of a mechanism, asked of five that came as files: run in a copy of the package that has them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit, gammaln, ndtri, xlogy
 
 import dpcore
 from dpcore import parse, specs
@@ -27,7 +27,7 @@ from dpcore.core.effort import effort
 from dpcore.ledger import Ledger, total
 from dpcore.site.reference.names import name_pages
 
-NAMES = ("capped_gaussian", "gumbel", "logistic")
+NAMES = ("capped_gaussian", "gumbel", "logistic", "poisson_count", "skew_laplace")
 
 
 def masses(sigma: float, cap: int, move: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -40,6 +40,23 @@ def masses(sigma: float, cap: int, move: int) -> tuple[np.ndarray, np.ndarray, n
 def direct_delta(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
     """Return the sum of (q - e^epsilon p)+."""
     return float(np.maximum(q - math.exp(epsilon) * p, 0.0).sum())
+
+
+def poisson(rate: float, move: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the masses of a Poisson number without the person, and moved up or down by 1."""
+    n = np.arange(0, int(rate + 60 * math.sqrt(rate) + 100))
+    mass = np.exp(xlogy(n, rate) - rate - gammaln(n + 1))
+    both = np.append(mass, 0.0), np.append(0.0, mass)
+    return both if move > 0 else both[::-1]
+
+
+def skew_delta(right: float, left: float, epsilon: float) -> float:
+    """Return delta of skew Laplace noise moved up by 1: the answers above the point where the loss is epsilon."""
+    if epsilon >= 1 / right:
+        return 0.0
+    point = (epsilon + 1 / left) / (1 / right + 1 / left)  # between 0 and 1
+    moved = 1 - left / (right + left) * math.exp((point - 1) / left)
+    return moved - math.exp(epsilon) * right / (right + left) * math.exp(-point / right)
 
 
 def by_fourier(loss: np.ndarray, q: np.ndarray, lost: float, k: int, epsilon: float) -> tuple[float, float, float]:
@@ -74,6 +91,11 @@ def check_numbers() -> None:
     for epsilon in (0.0, 0.4, 1.2):
         closed = (math.exp(0.75) - math.exp(epsilon / 2)) ** 2 / math.expm1(1.5)
         assert abs(smooth.delta(epsilon) - closed) < 1e-9
+    for epsilon in (0.0, 0.3, 1.0, 2.5):  # noise that is not symmetric: the worse direction counts
+        worst = max(direct_delta(*poisson(4.0, move), epsilon) for move in (1, -1))
+        assert abs(parse("poisson_count(4)").delta(epsilon) - worst) < 1e-13
+        worst = max(skew_delta(3.0, 1.0, epsilon), skew_delta(1.0, 3.0, epsilon))
+        assert abs(parse("skew_laplace(3, 1)").delta(epsilon) - worst) < 1e-9
     table = noise_table(pair_of(region).at_rate(0.05))  # type: ignore[arg-type]  # a mechanism
     for name, m in (("without you", 0), ("with you", 2)):
         rows = table[table["dataset"] == name]
@@ -117,6 +139,14 @@ def check_thousand() -> None:
         assert lower * (1 - 1e-5) <= brute[1] <= upper * (1 + 1e-5), (text, lower, brute, upper)
     assert n.size == 402
     with effort(tolerance=1e-3):
+        lower, upper = (float(side[0]) for side in parse("poisson_count(4000)^1000").delta_bounds(1.0))
+    for move in (1, -1):
+        p, q = poisson(4000.0, move)
+        both = (p > 0) & (q > 0)
+        lost = float(q[p == 0].sum())
+        brute = by_fourier(np.log(q[both]) - np.log(p[both]), q[both], lost, 1000, 1.0)
+        assert 0.97 * upper <= brute[1] <= upper, (move, lower, brute, upper)
+    with effort(tolerance=1e-3):
         lower, upper = (float(side[0]) for side in parse("gumbel(50)^1000").delta_bounds(1.0))
     assert 0.0 < lower <= upper < 0.1
     x = np.linspace(-500.0, 2500.0, 600_001)
@@ -132,9 +162,13 @@ def check_uses() -> None:
     assert dpcore.logistic(2.0).text == "logistic(2)"
     row = calibrate("capped_gaussian(?, 40)^4", advantage=0.2).iloc[0]
     assert 0.199 < parse(row["expression"]).total_variation <= 0.2
+    row = calibrate("skew_laplace(?, 2)", epsilon=0.8, delta=1e-3).iloc[
+        0
+    ]  # above 1/0.8 delta is 0, on either side of 2
+    assert 0.99e-3 < skew_delta(row["value"], 2.0, 0.8) <= 1e-3 * (1 + 1e-9)
     row = calibrate("logistic(?)", advantage=0.1).iloc[0]
     assert abs(row["value"] - 1 / (4 * math.atanh(0.1))) < 1e-6
-    for text in ("capped_gaussian(3, 12, 2)", "logistic(2)", "gumbel(2)"):
+    for text in ("capped_gaussian(3, 12, 2)", "logistic(2)", "gumbel(2)", "poisson_count(4)", "skew_laplace(3, 1)"):
         found = audit(simulate(parse(text), np.random.default_rng(2), 4000, 4000), 0.9999)
         assert np.all(parse(text).curve.beta_bounds(found.limits[0])[0] <= found.limits[1] + 1e-9), text
 

@@ -1,0 +1,143 @@
+r"""The curve of a shuffled local answer: what is left of one person's answer among those of n - 1 others.
+
+Each of n people sends an answer through an eps0-private channel R, and a shuffler mixes the answers. Let e = e^{eps0}, and let
+r0, r1 be the laws of one person's answer under the two hypotheses. For every input x of another person
+R(x) >= max(r0, r1)/e =: theta, so with probability t = theta's total mass that person's answer has the law theta/t,
+whatever x is; say who answered otherwise, and the attacker only gains. With m such answers, the person's own included, the
+likelihood of the mixture is the mean of r0/theta over all answers, and since P(Bin(n-1, t) = m-1)/m = P(Bin(n, t) = m)/(nt),
+
+    delta(eps) <= E[(X_1 + ... + X_n)_+] / n,    X = (r0 - e^{eps} r1)/theta with the law theta, 0 with probability 1 - t.
+
+X lies between a = e - e^{eps} and b = 1 - e e^{eps}, and its mean is 1 - e^{eps} for every channel. Between two values with r0 >= r1
+(or r1 >= r0) X is linear, so moving mass to the ends raises the mean of every convex function: only the ends (r0, r1)/theta =
+(e, 1), (1, e) and (e, e) remain, the first two with equal masses. Exchanging mass c at (e, e), where X = e (1 - e^{eps}), for
+ce/(e+1) at a and as much at b, taken from X = 0, keeps the mean and moves mass outwards: it raises the mean of every
+convex function again, and sums of independent copies keep that order. So the worst channel has X = a, b with probability
+1/(e+1) each: C ~ Bin(n-1, 2/(e+1)) others toss a fair coin, the person tosses one with bias e/(e+1), and the attacker sees
+how many of the C + 1 coins show heads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import betainc, betaln
+
+from dpcore.core.effort import checkpoint
+from dpcore.core.lazy import Lazy
+from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_UNIT = 2.0**-53
+_REACH = 38.5  # standard deviations beyond which a normal law has no double left
+_COARSE = 512  # numbers of coins that show where the sum has its mass
+_LITTLE = 1e-13  # share of the sum that may come from where only its coarse bound is used
+_LARGEST = 709.0  # exponent of a double
+_WORK = 2000.0  # of one delta, in points of a transform
+
+
+class Shuffled(Curve):
+    """The worst case over all channels with the largest loss `local`, among n people: an upper bound, with its rounding.
+
+    Parameters
+    ----------
+    local : float
+        Largest loss of one answer before the shuffle, finite and above 0.
+    people : int
+        Number of people, at least 1.
+    """
+
+    exact = False
+    method = "shuffled answers, worst channel"
+    work = _WORK
+
+    def __init__(self, local: float, people: int) -> None:
+        self.local, self.people = local, people
+        self.max_loss, self.min_loss = local, -local
+        self._small = math.exp(-local)
+
+    def inverse(self) -> Curve:
+        """Return itself."""
+        return self
+
+    @Lazy
+    def _coins(self) -> tuple[int, FloatArray]:
+        """Return the smallest number of fair coins whose probability is a double, and the probabilities from there on."""
+        share = 2.0 * self._small / (1.0 + self._small)
+        return binomial_window(self.people - 1, share)
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return delta of the worst channel, both sides, at each epsilon."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        size = np.abs(epsilon)
+        lower, upper = np.zeros(epsilon.size), np.zeros(epsilon.size)
+        for place in np.flatnonzero(size < self.local):
+            checkpoint()
+            lower[place], upper[place] = self._sum(float(size[place]))
+        below = epsilon < 0
+        if below.any():
+            lower[below], upper[below] = (mirrored_delta(epsilon[below], side[below]) for side in (lower, upper))
+        return lower, np.minimum(upper, 1.0)
+
+    def _sum(self, epsilon: float) -> tuple[float, float]:
+        """Sum over the number of coins; more coins tell less, so a coarse list bounds those that hardly count."""
+        first, mass = self._coins
+        cuts = np.unique(np.linspace(0, mass.size, min(mass.size, _COARSE) + 1).astype(np.int64))
+        starts = cuts[:-1]
+        _, most = self._given(first + starts, epsilon)
+        weight = np.add.reduceat(mass, starts)
+        bound = weight * most
+        order = np.cumsum(np.sort(bound))
+        least = float(np.sort(bound)[int(np.searchsorted(order, _LITTLE * order[-1]))])
+        counts = bound >= least
+        inner = np.concatenate([np.arange(a, b) for a, b, use in zip(starts, cuts[1:], counts, strict=True) if use])
+        low, high = self._given(first + inner, epsilon)
+        rest = float(bound[~counts].sum())
+        rounding = 1.0 + _UNIT * (8.0 + 4.0 * mass.size)
+        return float(mass[inner] @ low) / rounding, (float(mass[inner] @ high) + rest) * rounding
+
+    def _given(self, coins: NDArray[np.int64], epsilon: float) -> Bounds:
+        """Return delta given the number of fair coins C, with its rounding.
+
+        Heads are more likely under H1. Above the threshold the sum telescopes: with S(j) = P(Bin(C, 1/2) >= j) it is
+        S(h-1) (e - E)/(e+1) - S(h) (E e - 1)/(e+1), E = e^eps, h the least number of heads of C + 1 that accuses; in terms
+        of the mass at h - 1 it is mass (e - E)/(e+1) - S(h) (E - 1).
+        """
+        c = coins.astype(np.float64)
+        bias = -math.expm1(epsilon - self.local) / (1.0 + self._small)  # (e - E)/(e + 1)
+        # (E - 1/e)/((1 - 1/e)(E + 1)), in a form for losses of every size
+        share = math.expm1(-self.local - epsilon) / (math.expm1(-self.local) * (1.0 + math.exp(-epsilon)))
+        heads = np.minimum(np.floor(share * (c + 1.0) * (1 + 4 * _UNIT)) + 1.0, c + 1.0)
+        log_mass = -np.log1p(c) - betaln(heads, c - heads + 2.0) - c * math.log(2.0)
+        at = np.exp(log_mass) * bias
+        tail = np.where(heads <= c, betainc(np.maximum(heads, 1.0), np.maximum(c - heads + 1.0, 0.5), 0.5), 0.0)
+        above = tail * math.expm1(min(epsilon, _LARGEST))  # beyond, at most one coin is tossed and the tail is 0
+        error = at * _UNIT * (64.0 + 4.0 * c) + above * 1e-12
+        value = at - above
+        return np.maximum(value - error, 0.0), np.maximum(value, 0.0) + error
+
+
+def binomial_window(trials: int, chance: float) -> tuple[int, FloatArray]:
+    """Return the smallest number of successes whose probability is a double, and the probabilities from there on.
+
+    Ratios of neighbours are multiplied outwards from the most likely number, so that every error is relative: at most four
+    roundings for each step.
+    """
+    if trials == 0:
+        return 0, np.ones(1)
+    mode = min(trials, math.floor((trials + 1) * chance))
+    far = math.ceil(_REACH * math.sqrt(trials * chance * (1.0 - chance)) + 400.0)
+    low, high = max(0, mode - far), min(trials, mode + far)
+    up, down = np.arange(mode + 1.0, high + 1.0), np.arange(float(mode), low, -1.0)
+    odds = chance / (1.0 - chance) if chance < 1.0 else math.inf
+    with np.errstate(under="ignore"):
+        right = np.cumprod((trials - up + 1.0) / up * odds)
+        left = np.cumprod(down / ((trials - down + 1.0) * odds))
+    mass = np.concatenate((left[::-1], [1.0], right))
+    mass /= mass.sum()
+    positive = np.flatnonzero(mass > 0.0)
+    return low + int(positive[0]), mass[positive[0] : positive[-1] + 1]

@@ -1,0 +1,18 @@
+"""Deployments: public records of differential privacy in use, read and written as YAML, and checked for what follows from them."""
+
+from dpcore.deployments.checking import COLUMNS, check, comparison
+from dpcore.deployments.record import FIELDS, TIERS, Deployment, Stated, tier
+from dpcore.deployments.yaml_files import read_deployments, write_deployments
+
+__all__ = [
+    "COLUMNS",
+    "FIELDS",
+    "TIERS",
+    "Deployment",
+    "Stated",
+    "check",
+    "comparison",
+    "read_deployments",
+    "tier",
+    "write_deployments",
+]

@@ -1,0 +1,30 @@
+"""The pages Release and Train offer the label of what they know."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.app.label_control import label_page
+from dpcore.ledger import Ledger
+from tests.site.test_whole import Reader
+
+
+def _script() -> None:
+    from dpcore.app.label_control import offer_label
+    from dpcore.ledger import Ledger
+
+    offer_label(Ledger.of(("counts", "laplace(0.1)", 10)), key="label", delta=1e-6, epsilon=2.0)
+
+
+def test_the_control_shows_a_download() -> None:
+    at = AppTest.from_function(_script).run()
+    assert not at.exception
+    assert [one.proto.label for one in at.get("download_button")] == ["Label as HTML"]
+
+
+def test_the_label_of_a_ledger_needs_nothing_else() -> None:
+    page = label_page(Ledger.of(("counts", "gaussian(5)", 10), relation="substitution"), 1e-6).decode()
+    tags = Reader(page).tags
+    assert not any(tag == "script" for tag, _ in tags)
+    assert "substitution" in page
+    assert page.count("<td>open</td>") > 10

@@ -1,0 +1,211 @@
+"""Certificates of ordinary and hard questions are accepted; a changed one is not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+
+import pytest
+
+from dpcore import parse
+from dpcore.certificates import certify, certify_calibration
+from dpcore.cli import main
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore_verify import Unproved, verify
+from dpcore_verify.__main__ import main as check
+from dpcore_verify.claims import LARGEST, digest
+
+DIFFERENT = " * ".join(f"dp({0.05 + 0.0137 * i + 0.00113 * i * i:.6f}, {0.0001 * (i + 1):.4f})" for i in range(24))
+QUESTIONS = [
+    ("dp(0.6, 0.05)^5", {"epsilon": 1.8}),
+    ("dp(0.6, 0.05)^5", {"alpha": 0.05}),
+    ("dp(0.01)^1000000", {"epsilon": 60.0}),
+    ("dp(0.01)^1000000", {"delta": 1e-5}),
+    ("laplace(0.1)^1000", {"delta": 0.5}),
+    ("laplace(0.1)^1000", {"delta": 1e-50}),
+    ("laplace(1)^3", {"epsilon": 0.4}),
+    ("laplace(0.1)^1000 * gaussian(5)", {"epsilon": 8.0}),
+    ("laplace(0.5)^20 * dp(0.1, 0.001)^50", {"epsilon": 3.0}),
+    ("dptv(0.01, 1e-6, 0.004)^100000", {"epsilon": 4.0}),
+    ("poisson_gaussian(1, 0.01)^1000", {"epsilon": 1.8}),
+    ("poisson_gaussian(2, 0.001)^20000 * laplace(0.01)^10", {"epsilon": 0.32}),
+    ("gaussian(1)", {"alpha": 0.05}),
+    ("rr(1, 5)^20 * geometric(0.5, 3)^10", {"epsilon": 6.0}),
+    ("erase(laplace(1)^3, 0.5)", {"epsilon": 1.0}),
+    ("subsample(gaussian(1), 0.1)", {"delta": 1e-6}),
+    ("union(dp(1), gdp(1))", {"epsilon": 0.3}),
+    ("pmf([0.2, 0.8], [0.5, 0.5])^30", {"epsilon": 1.0}),
+    (DIFFERENT, {"epsilon": 2.0}),
+]
+
+
+@pytest.fixture(scope="module")
+def certificates():
+    return [certify(text, **at) for text, at in QUESTIONS]
+
+
+def test_certificates_are_small_and_proved(certificates):
+    for certificate, (text, _) in zip(certificates, QUESTIONS, strict=True):
+        written = certificate.text()
+        assert len(written) < LARGEST
+        assert json.loads(written) == certificate.document
+        claim = verify(json.loads(written))
+        assert claim == certificate.claim
+        assert claim.endswith(f"for {parse(text)}")
+
+
+def paths(value, at=()):
+    """Every leaf of a document."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from paths(inner, (*at, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from paths(inner, (*at, index))
+    else:
+        yield at
+
+
+def changed(document, path, value):
+    copied = copy.deepcopy(document)
+    inner = copied
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value(inner[path[-1]])
+    return copied
+
+
+def one_digit(value):
+    if isinstance(value, int):
+        return value + 1
+    for at in range(len(value) - 1, -1, -1):
+        if value[at].isdigit():
+            return value[:at] + str((int(value[at]) + 1) % 10) + value[at + 1 :]
+    return value + "x"
+
+
+def test_a_changed_digit_anywhere_is_rejected(certificates):
+    for certificate in certificates:
+        for path in paths(certificate.document):
+            with pytest.raises(Unproved):
+                verify(changed(certificate.document, path, one_digit))
+
+
+def sealed_again(document):
+    return {**document, "digest": digest(document)}
+
+
+@pytest.mark.parametrize("which", range(len(QUESTIONS)))
+def test_a_false_claim_with_a_fresh_digest_is_rejected(certificates, which):
+    document = certificates[which].document
+    lower, upper = float(document["claim"]["lower"]), float(document["claim"]["upper"])
+    width = upper - lower
+    shifts = [("lower", upper + width / 10), ("upper", lower - width / 10)]
+    shifts = [
+        (side, value)
+        for side, value in shifts
+        if value > 0 and (side != "upper" or value < 1 or "delta" in document["claim"])
+    ]
+    for side, value in shifts:
+        forged = changed(document, ("claim", side), lambda _, value=value: repr(value))
+        with pytest.raises(Unproved):
+            verify(sealed_again(forged))
+
+
+def test_a_changed_expression_with_a_fresh_digest_is_rejected(certificates):
+    for certificate in certificates:
+        text = certificate.document["expression"]
+        places = [at for at, sign in enumerate(text) if sign.isdigit() and sign != "0"][: 1 if len(text) > 300 else 3]
+        for at in places:
+            forged = text[:at] + str(int(text[at]) % 9 + 1) + text[at + 1 :]
+            with pytest.raises(Unproved):
+                verify(sealed_again({**certificate.document, "expression": forged}))
+
+
+def test_changed_parameters_prove_nothing_false(certificates):
+    """With another line, window or number of nodes the claim is proved again or rejected: never another claim."""
+    rejected = 0
+    for certificate in certificates:
+        for index, evaluation in enumerate(certificate.document["evaluations"]):
+            for name in ("line", "window", "nodes", "above", "below"):
+                if name not in evaluation:
+                    continue
+                for factor in (0.2, 7):
+                    value = evaluation[name]
+                    new = max(1, int(value * factor)) if isinstance(value, int) else repr(float(value) * factor)
+                    if evaluation["method"] == "lattice" and name == "window":
+                        new = str(int(int(value) * factor))
+                    if "poisson_gaussian" in certificate.claim:
+                        continue  # slow, and no other code
+                    forged = changed(certificate.document, ("evaluations", index, name), lambda _, new=new: new)
+                    try:
+                        assert verify(sealed_again(forged)) == certificate.claim
+                    except Unproved:
+                        rejected += 1
+    assert rejected > 10
+
+
+def test_strange_documents_are_rejected():
+    good = certify("dp(1)", epsilon=0.5).document
+    for bad in (
+        None,
+        [],
+        {},
+        {**good, "format": "dpcore certificate 2"},
+        sealed_again({**good, "claim": []}),
+        sealed_again({**good, "claim": {**good["claim"], "quantity": "gamma"}}),
+        sealed_again({**good, "claim": {**good["claim"], "lower": 0.1}}),
+        sealed_again({**good, "claim": {**good["claim"], "upper": "nan"}}),
+        sealed_again({**good, "claim": {**good["claim"], "upper": "1e-99999"}}),
+        sealed_again({**good, "evaluations": {}}),
+        sealed_again({**good, "evaluations": []}),
+        sealed_again({**good, "evaluations": [{}]}),
+        sealed_again({**good, "evaluations": [{**good["evaluations"][0], "bits": 10**9}]}),
+        sealed_again({**good, "evaluations": [{**good["evaluations"][0], "method": "faith"}]}),
+        sealed_again({**good, "evaluations": [{**good["evaluations"][0], "part": 3}]}),
+        sealed_again({**good, "expression": "dp(" * 200}),
+    ):
+        with pytest.raises(Unproved):
+            verify(bad)
+
+
+def test_calibrated_value():
+    certificate = certify_calibration("gaussian(?)^10", epsilon=1.0, delta=1e-5)
+    assert certificate.claim.startswith("with ? = 11.79729307712538")
+    assert "misses" in certificate.document["claim"]
+    swapped = copy.deepcopy(certificate.document)
+    claim = swapped["claim"]
+    claim["meets"], claim["misses"] = claim["misses"], claim["meets"]
+    with pytest.raises(Unproved):
+        verify(sealed_again(swapped))
+    counted = certify_calibration("dp(0.1, 0.0001)^?", epsilon=2.0, delta=0.01)
+    assert int(counted.document["claim"]["misses"]) == int(counted.document["claim"]["meets"]) + 1
+
+
+def test_what_cannot_be_proved_is_said():
+    with pytest.raises(BudgetError, match="No certificate: This checker does not know bounded_laplace"):
+        certify("bounded_laplace(1, 0, 1, 1)", epsilon=0.5)
+    with pytest.raises(DomainError, match="one of epsilon, delta and alpha, got 2"):
+        certify("dp(1)", epsilon=0.5, delta=0.1)
+
+
+def test_commands(tmp_path, capsys):
+    file = tmp_path / "proof.json"
+    assert main(["certify", "laplace(0.1)^1000", "--epsilon", "20", "-o", str(file)]) == 0
+    table = capsys.readouterr().out
+    assert table.startswith("file,claim,bytes,digest\n")
+    assert check([str(file)]) == 0
+    assert capsys.readouterr().out.startswith("proved: 1.78890277797")
+    assert check([str(file), "--expression", "laplace( 0.1 ) ^1000"]) == 0
+    assert check([str(file), "--expression", "laplace(0.1)^1001"]) == 1
+    file.write_text(file.read_text().replace("1.7889", "1.7888"))
+    assert check([str(file)]) == 1
+    assert "was changed" in capsys.readouterr().err
+    assert check([str(tmp_path / "none.json")]) == 1
+    done = subprocess.run(
+        [sys.executable, "-m", "dpcore_verify", str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert main(["certify", "gaussian(?)", "--epsilon", "1", "-o", str(file)]) == 2

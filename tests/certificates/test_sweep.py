@@ -1,0 +1,48 @@
+"""A sample of ``make verify``: random products are certified, and the checker refutes none."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.certificates import sweep
+
+
+def asked(questions: list[sweep.Question]) -> sweep.Tally:
+    tally = sweep.Tally()
+    for text, at in questions:
+        tally.ask(text, at)
+    return tally
+
+
+def test_random_products_are_proved_or_the_reason_is_said() -> None:
+    rng = random.Random(3)
+    questions = [sweep.random_question(rng) for _ in range(60)]
+    few = [(text, at) for text, at in questions if "poisson" not in text and "alpha" not in at][:15]
+    tally = asked(few)
+    assert not tally.refuted
+    assert tally.proved >= 12
+    assert tally.largest < 5000
+
+
+def test_discrete_noise() -> None:
+    tally = asked([("discrete_gaussian(2)^10", {"epsilon": 1.0}), ("discrete_gaussian(10)^1000", {"delta": 1e-6})])
+    assert tally.proved == 2
+
+
+def test_a_false_number_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore.curves.polygon import Polygon
+
+    true = Polygon.delta_bounds
+    monkeypatch.setattr(Polygon, "delta_bounds", lambda self, at: tuple(0.999 * side for side in true(self, at)))
+    tally = asked([("dp(0.5, 0.01)^20", {"epsilon": 1.0})])
+    assert len(tally.refuted) == 1
+
+
+@pytest.mark.long
+def test_the_benchmark_and_the_presets() -> None:
+    for questions in (sweep.benchmark_questions()[::9], sweep.preset_questions()[::14]):
+        tally = asked(questions)
+        assert not tally.refuted
+        assert tally.proved > len(questions) / 3

@@ -1,0 +1,200 @@
+"""Integer noise: regions beside direct sums and convolutions in many digits, products of many widths, sums of noises."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from dpcore import discrete_gaussian, discrete_gaussian_sum, discrete_laplace, gdp, geometric, parse, skellam
+from dpcore.core.effort import effort
+from dpcore.curves.composed import Certified
+from dpcore.curves.composition import compose
+from dpcore.curves.integer_gaussian import IntegerGaussian, IntegerGaussians, sum_gap
+from dpcore.curves.polygon import Polygon
+from dpcore.regions.algebra import Product
+
+DIGITS = 30
+Law = dict[int, mp.mpf]
+
+
+def normalised(weights: Law) -> Law:
+    """Return weights that add up to one."""
+    total = mp.fsum(weights.values())
+    return {x: w / total for x, w in weights.items()}
+
+
+def gaussian_law(sigma: str | mp.mpf, far: float = 14.0) -> Law:
+    """Return the masses of a discrete Gaussian, as far as they matter for a delta of 1e-40."""
+    width = mp.mpf(sigma)
+    most = int(far * width) + 3
+    return normalised({x: mp.exp(-(mp.mpf(x) ** 2) / (2 * width**2)) for x in range(-most, most + 1)})
+
+
+def convolved(first: Law, second: Law) -> Law:
+    """Return the law of the sum."""
+    out: Law = {}
+    for x, p in first.items():
+        for y, q in second.items():
+            out[x + y] = out.get(x + y, mp.mpf(0)) + p * q
+    return out
+
+
+def direct_delta(law: Law, move: int, epsilon: float) -> mp.mpf:
+    """Return delta of one noise against the same noise moved."""
+    none, factor = mp.mpf(0), mp.exp(mp.mpf(epsilon))
+    places = range(min(law), max(law) + move + 1)
+    return mp.fsum(max(none, law.get(x - move, none) - factor * law.get(x, none)) for x in places)
+
+
+def composed_delta(parts: list[tuple[str, int]], epsilon: float) -> mp.mpf:
+    """Return delta of discrete Gaussians of different widths, one copy each, by listing every combination of answers."""
+    rows: list[tuple[mp.mpf, mp.mpf]] = [(mp.mpf(1), mp.mpf(0))]
+    for sigma, move in parts:
+        law, rate = gaussian_law(sigma, 10.0), mp.mpf(move) / mp.mpf(sigma) ** 2
+        rows = [(q * mass, loss + (x + mp.mpf(move) / 2) * rate) for q, loss in rows for x, mass in law.items()]
+    return mp.fsum(q * (1 - mp.exp(epsilon - loss)) for q, loss in rows if loss > epsilon)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "move", "epsilon"),
+    [("0.3", 1, 2.0), ("1", 1, 0.0), ("1.7", 3, 4.5), ("6", 1, 0.9), ("25", 2, 0.3), ("25", 40, 5.0)],
+)
+def test_one_discrete_gaussian(sigma: str, move: int, epsilon: float) -> None:
+    with mp.workdps(DIGITS):
+        true = direct_delta(gaussian_law(sigma, 40.0), move, epsilon)
+        assert abs(discrete_gaussian(float(sigma), move).delta(epsilon) / true - 1) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("sigma", "copies", "epsilon"), [("0.6", 3, 5.0), ("1.3", 6, 7.0), ("2", 4, 9.0), ("3", 5, 1.0)]
+)
+def test_equal_ones_convolve_on_their_lattice(sigma: str, copies: int, epsilon: float) -> None:
+    with mp.workdps(DIGITS):
+        law = one = gaussian_law(sigma, 20.0)
+        for _ in range(copies - 1):
+            law = convolved(law, one)
+        # the loss of the sum x is (x - copies/2) / sigma^2, which is that of the move by `copies` of a sum
+        rate = 1 / mp.mpf(sigma) ** 2
+        terms = ((p, (x + mp.mpf(copies) / 2) * rate) for x, p in law.items())
+        true = mp.fsum(p * (1 - mp.exp(epsilon - loss)) for p, loss in terms if loss > epsilon)
+        region = parse(f"discrete_gaussian({sigma})^{copies}")
+        assert region.kind == "exact"
+        assert abs(region.delta(epsilon) / true - 1) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("parts", "epsilon"),
+    [
+        ([("0.9", 1), ("1.3", 1), ("2.1", 1)], 3.0),
+        ([("0.9", 2), ("1.3", 1)], 8.0),
+        ([("1.1", 1), ("1.9", 1), ("1.5", 2)], 12.0),
+    ],
+)
+def test_different_ones_beside_every_combination(parts: list[tuple[str, int]], epsilon: float) -> None:
+    with mp.workdps(DIGITS):
+        true = composed_delta(parts, epsilon)
+        region = parse(" * ".join(f"discrete_gaussian({sigma}, {move})" for sigma, move in parts))
+        assert abs(region.delta(epsilon) / true - 1) < 1e-10
+
+
+@pytest.mark.parametrize(("sigma", "move"), [(0.8, 1), (1.3, 2), (6.0, 1), (6.0, 5)])
+def test_the_transform_is_that_of_the_masses(sigma: float, move: int) -> None:
+    curve = IntegerGaussian(sigma, move)
+    s = np.array([0.3 + 0.2j, 2 + 5j, -0.5 + 3j, -0.5 + 50j, 7 + 100j, -3.2 + 1j])
+    at_c = Polygon.log_mgf(curve, s.real + 0j).real
+    by_masses = np.exp(Polygon.log_mgf(curve, s) - at_c)
+    np.testing.assert_allclose(np.exp(curve.log_mgf(s) - at_c), by_masses, rtol=0, atol=1e-11)
+    c = s.real
+    np.testing.assert_allclose(IntegerGaussians([(sigma, move, 3)]).cumulants(c)[0], 3 * at_c, rtol=1e-10)
+
+
+def test_the_decay_is_bounded_cell_by_cell() -> None:
+    product = IntegerGaussians([(1.3, 2, 1), (5.0, 1, 2), (30.0, 1, 1)])
+    ends = np.linspace(0.1, 60.0, 600)
+    bound = product.decay_between(ends)
+    assert bound.min() < -20
+    y = np.linspace(0.11, 59.9, 60_000)
+    for c in (-0.5, 0.3, 4.0):
+        true = product.log_mgf(c + 1j * y).real - product.log_mgf(np.array([c + 0j])).real
+        assert np.all(true <= bound[np.searchsorted(ends, y) - 1] + 1e-9)
+
+
+def test_the_contour_agrees_with_the_lattice() -> None:
+    """Widths with a common lattice are composed both ways."""
+    parts = [(3.0, 1, 7), (math.sqrt(18.0), 1, 5), (3 * math.sqrt(3.0), 1, 9), (math.sqrt(4.5), 1, 2)]
+    exact = compose([(IntegerGaussian(sigma, move), k) for sigma, move, k in parts])
+    assert exact.exact
+    bracket = Certified([(IntegerGaussians(parts), 1)])
+    epsilon = np.array([0.0, 0.7, 2.0, 5.0, 9.0])
+    with effort(tolerance=1e-4):
+        lower, upper = bracket.delta_bounds(epsilon)
+    true = exact.delta_bounds(epsilon)[0]
+    assert np.all(lower <= true * (1 + 1e-9))
+    assert np.all(true <= upper * (1 + 1e-9))
+    assert np.all(upper - lower <= 1.01e-4 * upper)
+
+
+def test_copies_of_one_are_one_of_a_larger_width() -> None:
+    one = IntegerGaussian(2.2, 1)
+    merged = one.repeated(40)
+    assert merged is not None
+    lattice = compose([(Polygon(one.loss, one.p, one.q, symmetric=True, ends=(-np.inf, np.inf)), 40)])
+    epsilon = np.array([0.0, 1.0, 10.0, 40.0])
+    np.testing.assert_allclose(merged.delta_bounds(epsilon)[0], lattice.delta_bounds(epsilon)[0], rtol=1e-9)
+    assert IntegerGaussian(0.9, 1).repeated(2) is None
+
+
+@pytest.mark.parametrize("delta", [1e-5, 1e-35])
+def test_two_thousand_different_ones(delta: float) -> None:
+    sigma = np.random.default_rng(23).uniform(20.0, 200.0, 2000)
+    region = Product.of(*(discrete_gaussian(float(width)) for width in sigma))
+    lower, upper = (float(side[0]) for side in region.epsilon_bounds(np.array([delta])))
+    assert upper - lower <= 1e-6 * upper
+    # so many different lattices are as good as normal
+    assert lower * (1 - 1e-6) <= gdp(float(np.sqrt(np.sum(sigma**-2.0)))).epsilon(delta) <= upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("sigma", ["0.5", "0.7", "1"])
+def test_the_gap_of_distributed_noise(sigma: str) -> None:
+    with mp.workdps(DIGITS):
+        one = law = gaussian_law(sigma)
+        for parties in (2, 3, 4):
+            law = convolved(law, one)
+            whole = gaussian_law(mp.mpf(sigma) * mp.sqrt(parties))
+            true = max(abs(mp.log(law[x] / whole[x])) for x in range(-6, 7))
+            assert 0 < true <= sum_gap(float(sigma), parties)
+            region = discrete_gaussian_sum(float(sigma), parties, 2)
+            assert region.gap == sum_gap(float(sigma), parties)
+            assert abs(region.delta(0.5) / direct_delta(law, 2, 0.5) - 1) < 1e-9
+
+
+def test_wide_distributed_noise_is_one_discrete_gaussian() -> None:
+    region = discrete_gaussian_sum(4.0, 100)
+    assert region.gap < 1e-60
+    assert region.delta(0.01) == discrete_gaussian(40.0).delta(0.01)
+
+
+@pytest.mark.parametrize(("mu", "move", "epsilon"), [("0.3", 1, 0.4), ("7", 2, 1.5), ("400", 3, 0.7)])
+def test_skellam(mu: str, move: int, epsilon: float) -> None:
+    with mp.workdps(DIGITS):
+        most = int(15 * float(mu) ** 0.5) + 40
+        law = {x: mp.besseli(abs(x), mp.mpf(mu)) * mp.exp(-mp.mpf(mu)) for x in range(-most, most + 1)}
+        assert abs(skellam(float(mu), move).delta(epsilon) / direct_delta(law, move, epsilon) - 1) < 1e-11
+
+
+def test_discrete_laplace_is_geometric_by_its_scale() -> None:
+    for epsilon in (0.0, 0.3, 0.9):
+        assert discrete_laplace(4.0, 3).delta(epsilon) == geometric(0.75, 3).delta(epsilon)
+
+
+def test_rounding_and_cutting() -> None:
+    with mp.workdps(DIGITS):
+        law = {x: mp.ncdf((x + mp.mpf(1) / 2) / 3) - mp.ncdf((x - mp.mpf(1) / 2) / 3) for x in range(-60, 61)}
+        true = direct_delta(law, 1, 0.45)
+        assert abs(parse("rounded_gaussian(3)").delta(0.45) / true - 1) < 1e-12
+        assert true < parse("gaussian(3)").delta(0.45)
+        cut = normalised({x: mp.exp(-(mp.mpf(x) ** 2) / 8) for x in range(-5, 6)})
+        assert abs(parse("truncated_discrete_gaussian(2, 5, 2)").delta(1.1) / direct_delta(cut, 2, 1.1) - 1) < 1e-12

@@ -1,0 +1,64 @@
+"""The reference: every public name is described from its source, most with an example that runs; nothing is listed that is not there."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from dpcore.core.errors import DpcoreError
+from dpcore.files.data import data_folder
+from dpcore.site.reference.examples import read_examples, run_example
+from dpcore.site.reference.library import ROOMS, described, things_of
+from dpcore.site.reference.origin import PACKAGE, place_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLES = tomllib.loads((data_folder() / "examples.toml").read_text(encoding="utf-8"))
+THINGS = [(room, thing) for room in ROOMS for thing in things_of(importlib.import_module(room))]
+
+
+def test_examples_belong_to_public_names() -> None:
+    public = {(room, thing.name) for room, thing in THINGS}
+    assert {(room, name) for room, names in EXAMPLES.items() for name in names} <= public
+
+
+def test_nearly_every_public_name_has_an_example() -> None:
+    """Errors have none; a few names need another library or the app."""
+    names = [(room, thing) for room, thing in THINGS if not thing.error]
+    without = [
+        f"{room}.{thing.name}"
+        for room, thing in names
+        if ">>>" not in thing.doc and thing.name not in EXAMPLES.get(room, {})
+    ]
+    assert len(without) <= 0.06 * len(names), without
+
+
+def test_an_example_is_run_like_a_session() -> None:
+    code = read_examples("dpcore.words")["grouped"]
+    assert run_example("grouped", code)["output"] == "14 063"
+    with pytest.raises(DpcoreError, match=r"examples\.toml, broken: the example fails: NameError"):
+        run_example("broken", "nothing_here\n")
+
+
+def test_sources_are_files_and_lines_of_the_package() -> None:
+    file, line = place_of(run_example)
+    assert "def run_example" in (PACKAGE / file).read_text(encoding="utf-8").splitlines()[line - 1]
+    found = described(run_example)
+    assert [one.name for one in found.parameters] == ["name", "code"]
+    assert str(found.returns) == "dict[str, str]"
+    assert described(np.mean) is None
+
+
+def test_the_reference_shows_types_examples_and_places(site: Path) -> None:
+    page = (site / "reference" / "dpcore_frames.html").read_text(encoding="utf-8")
+    part = page[page.index('id="deltas"') : page.index('id="epsilons"')]
+    assert "deltas(regions: Regions, epsilon: ArrayLike | None = None)" in part
+    assert "dp(0.6, 0.05) ** 5" in part
+    assert "<code>dpcore/frames.py</code>, line " in part
+    names = (site / "reference" / "guarantees.html").read_text(encoding="utf-8")
+    assert 'href="../guide/guarantees.html#' in names

@@ -1,0 +1,211 @@
+"""Numbers in a report are computed: a changed row changes every sentence, or the build fails with file and line."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dpcore.cli import main
+from dpcore.site.report import build_report, load_document
+from dpcore.site.report.build import build
+from dpcore.site.report.preview import Preview
+from dpcore.specs import SpecError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = "label,expression,count,date\na,laplace(0.1),10,2026-01-01\nb,gaussian(5),2,2026-02-03\n"
+TOP = """+++
+authors = ["A. Author"]
+require = "budget.epsilon <= limit"
+
+[set]
+limit = 5
+
+[values]
+budget = 'ledger("rows.csv", delta=1e-6, epsilon=limit)'
++++
+
+# The budget of {{ limit }}
+
+The {{ budget.rows }} tables use ε ≤ {{ budget.epsilon }}, in formulas $\\varepsilon \\le {{ budget.epsilon }}$.
+
+```claim
+require = "budget.left > 1"
+text = "More than 1 is left: {{ budget.left | plain }}."
+```
+
+```figure
+name = "budget"
+draw = "ledger"
+caption = "It is {{ budget.epsilon | 3 | plain }}."
+file = "rows.csv"
+epsilon = "{{ limit }}"
+```
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "r.md").write_text(TOP, encoding="utf-8")
+    return tmp_path
+
+
+def page(home: Path, **settings: str) -> str:
+    return build_report(home / "r.md", home / "r.html", settings=settings).read_text(encoding="utf-8")
+
+
+def test_values_stand_in_the_title_sentences_formulas_captions_and_claims(home: Path) -> None:
+    text = page(home)
+    epsilon = re.search(r"ε ≤ <span class=\"value\">([0-9.]+) \((upper bound|exact)\)</span>", text)
+    assert epsilon
+    assert "<h1>The budget of 5</h1>" in text
+    assert f"<mn>{epsilon[1]}</mn>" in text
+    assert "budget.left &gt; 1: holds" in text
+    assert "Numbers in the text (" in text
+    assert "2026-02-03" in text, "the newest date of the inputs"
+    assert re.search(r"Built by dpcore [0-9.]+ from r\.md \(sha256 [0-9a-f]{16}\), rows\.csv \(sha256", text)
+    assert text == page(home), "byte for byte"
+
+
+def test_a_changed_row_changes_every_sentence_or_fails(home: Path) -> None:
+    before = page(home)
+    (home / "rows.csv").write_text(ROWS.replace(",10,", ",12,"), encoding="utf-8")
+    after = page(home)
+    pattern = re.compile(
+        r"ε ≤ <span class=\"value\">([0-9.]+)|<mn>([0-9.]+)</mn>|It is <span class=\"value\">([0-9.]+)"
+    )
+    numbers = [[next(filter(None, match)) for match in pattern.findall(text)] for text in (before, after)]
+    assert len(numbers[0]) == len(numbers[1]) >= 3
+    assert all(old != new for old, new in zip(*numbers, strict=True) if float(old) != 5)
+    (home / "rows.csv").write_text(ROWS.replace(",10,", ",5000,"), encoding="utf-8")
+    with pytest.raises(
+        SpecError, match=r"r\.md, line 3: a required condition does not hold: budget\.epsilon <= limit: fails"
+    ):
+        page(home)
+
+
+def test_parameters_are_set_from_outside(home: Path) -> None:
+    assert "The budget of 7" in page(home, limit="7")
+    with pytest.raises(SpecError, match=r"did you mean limit\?"):
+        page(home, limits="7")
+    with pytest.raises(SpecError, match="the parameter limit is a number, got 'x'"):
+        page(home, limit="x")
+    with pytest.raises(SpecError, match=r"r\.md, line 17: a required condition does not hold: budget\.left > 1: fails"):
+        page(home, limit="2.5")
+
+
+MISTAKES = {
+    "{{ budget.epsilom }}": "line 14: budget has no part 'epsilom'; did you mean epsilon?",
+    "{{ budget.epsilon | twelve }}": "line 14: There is no format 'twelve'",
+    "{{ budget.epsilon": "line 14: '{{ budget.epsi': a computed value stands between",
+    "$5 and then $10": "line 14: '$5 and then $': a $ starts or ends no formula",
+    r"$\begin{alinged} a \end{alinged}$": "did you mean aligned?",
+    r"$\vareps$": r"unknown command \vareps; did you mean \varepsilon?",
+    r"$\frac{1}{2$": "has a { without its }",
+    r"A formula \(x\).": "write it between dollar signs",
+    "$a & b$": "has & outside of rows",
+    "```Figure\ndraw = 1\n```": "line 14: the block 'Figure' is not computed; did you mean figure?",
+    "```{figure}\ndraw = 1\n```": "line 14: the block '{figure}' is not computed; did you mean figure?",
+    "```clam\n```": "did you mean claim?",
+    "See @fig:bugdet.": "there is no 'fig:bugdet' to refer to; did you mean fig:budget?",
+    "See @figure 1.": "a reference is written @fig:name",
+    "A note[^9].": "there is no footnote of this name",
+    "!!! note": "'!!!' starts no note here",
+    "- [ ] task": "a list of tasks is not shown",
+    "::: warning": "':::' starts no block here",
+    "[a](missing.md)": "The link 'missing.md' leads nowhere",
+    "[a](#nowhere)": "The link '#nowhere' leads nowhere",
+    "[a][b]": "there is no link of this name",
+    "As in [@dong].": "needs a bibliography",
+    "A <b>tag</b>.": "'<b>' is HTML",
+    "![x](missing.png)": "There is no file",
+    "![x](../x.png)": "leads out of the folder",
+    "Words {#sec:x}": "a name in braces belongs to a heading",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes_are_errors_with_file_line_and_remedy(
+    home: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = TOP.replace("The {{ budget.rows }}", f"{text}\n\nThe {{{{ budget.rows }}}}")
+    (home / "r.md").write_text(whole, encoding="utf-8")
+    assert main(["report", "build", str(home / "r.md"), "-o", str(home / "r.html"), "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert MISTAKES[text] in said
+    assert said.startswith("error: r.md, line 14: ")
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("+++\nauthors", "---\nauthors", "r.md, line 1: a text starts with TOML between two lines +++"),
+        ("limit = 5", "limit = 5\n4x = 1", "r.md, line 7: a parameter has a name"),
+        ("require =", "requires =", "r.md, line 3: 'requires' is not a key of a report; did you mean require?"),
+        ("ledger(", "leger(", "r.md, line 9: There is no function 'leger'; did you mean ledger?"),
+        ('"rows.csv", delta', '"row.csv", delta', "r.md, line 9: There is no file"),
+        ("+++\n\n# The", "\n# The", "r.md, line 1: the top of a report ends with a second line +++."),
+        ('authors = ["A. Author"]', "authors = [3]", "r.md, line 2: authors are names"),
+        ('authors = ["A. Author"]', 'language = "not a tag"', "r.md, line 2: language must be a language tag"),
+    ],
+)
+def test_mistakes_at_the_top(home: Path, old: str, new: str, said: str) -> None:
+    (home / "r.md").write_text(TOP.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        page(home)
+    assert said in str(caught.value)
+
+
+def test_what_looks_like_a_mistake_and_is_none(home: Path) -> None:
+    text = "It costs \\$5 and `{{ x }}`, `$5`.\n\n```text\n{{ x }} $ @fig:x [^1]\n```\n\nThe {{ budget.rows }}"
+    (home / "r.md").write_text("\ufeff" + TOP.replace("The {{ budget.rows }}", text, 1), encoding="utf-8")
+    made = page(home)
+    assert "It costs $5" in made
+    assert "<code>{{ x }}</code>" in made
+
+
+def test_a_second_build_draws_only_what_changed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["report", "build", str(home / "r.md"), "-o", str(home / "r.html"), "--quiet"]
+    said = []
+    for change in ("", "", "words"):
+        if change:
+            (home / "r.md").write_text(TOP + f"\nMore {change}.\n", encoding="utf-8")
+        assert main(command) == 0
+        said.append(capsys.readouterr().out)
+    assert "drew 1 figures" in said[0]
+    assert "nothing changed" in said[1]
+    assert "wrote" in said[2]
+    assert "drew" not in said[2]
+    (home / "r.html").write_text("broken", encoding="utf-8")
+    assert main(command) == 0
+    assert "wrote" in capsys.readouterr().out
+    assert "More words" in (home / "r.html").read_text(encoding="utf-8")
+    assert build(home / "r.md", home / "r.html", cache=home / ".dpcore").drawn == ()
+
+
+def test_a_preview_follows_its_files_and_shows_mistakes(home: Path) -> None:
+    preview = Preview(home / "r.md", {}, home / "cache")
+    preview.build()
+    assert "EventSource" in preview.page
+    assert not preview.look()
+    (home / "rows.csv").write_text(ROWS.replace(",10,", ",12,"), encoding="utf-8")
+    (home / "rows.csv").touch()
+    preview.seen = dict.fromkeys(preview.seen, 0.0)
+    assert preview.look()
+    assert preview.drawn == ("budget",)
+    (home / "r.md").write_text(TOP.replace("limit = 5", "limit = 0.1"), encoding="utf-8")
+    preview.seen = dict.fromkeys(preview.seen, 0.0)
+    assert preview.look()
+    assert "a required condition does not hold" in preview.page
+
+
+def test_a_document_says_what_it_reads(home: Path) -> None:
+    document = load_document(home / "r.md")
+    assert document.inputs == ("rows.csv",)
+    assert document.date == "2026-02-03"
+    assert [label.words() for label in document.text.labels.values()] == ["Figure 1"]
