@@ -165,6 +165,8 @@ def pack(result: object) -> bytes | None:
 
 def pack_error(error: DpcoreError) -> bytes:
     """Return an error as bytes: its class and message, without stack frames."""
+    # some libraries teach pickle to write tracebacks: an error that is kept has none, nor what it came from
+    error.__traceback__ = error.__context__ = error.__cause__ = None
     return pickle.dumps(error, protocol=pickle.HIGHEST_PROTOCOL)
 
 
