@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from dpcore.training import Form
 
+STEPS = "Number of steps T"
 _MOST_NAMED = 4  # numbers of steps in a sentence
 
 
@@ -110,7 +111,9 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
     return Figure(chart, rows, takeaway, look.title or "Low false-positive rates")
 
 
-def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None, look: Look = PLAIN) -> Figure:
+def steps_figure(
+    frame: pd.DataFrame, *, delta: float, steps: int | None = None, counts: str = STEPS, look: Look = PLAIN
+) -> Figure:
     """Return epsilon against the number of steps, one line per accountant.
 
     Parameters
@@ -121,13 +124,15 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
         The delta of the frame.
     steps : int, optional
         The current number of steps, drawn as a dotted line.
+    counts : str, default STEPS
+        What is counted, the title of the axis.
     look : Look, default PLAIN
         Size, title and colours.
     """
     titles = [title for name in (CERTIFIED, RENYI, ACCOUNTANT) if (title := TITLES[name]) in set(frame["title"])]
     rows = frame[frame["title"].isin(titles)]
     takeaway = steps_takeaway(frame, delta=delta)
-    chart = ladder_chart(rows, k=steps, titles=titles, counts="Number of steps T", look=described(look, takeaway))
+    chart = ladder_chart(rows, k=steps, titles=titles, counts=counts, look=described(look, takeaway))
     missing = rows[~np.isfinite(rows["epsilon"])].groupby("title", sort=False)
     notes = tuple(
         f"Not drawn: {title} at T = {', '.join(map(grouped, some['k']))}. "

@@ -90,7 +90,7 @@ class TrainingSummary:
 
     def judged(self, claimed: float) -> Judgement:
         """Return the verdict about a claimed epsilon at delta."""
-        return judge(self.run.step, self.run.steps, LOSS.but(name="claimed epsilon").check(claimed), self.delta)
+        return judge(self.run.step, self.run.rounds, LOSS.but(name="claimed epsilon").check(claimed), self.delta)
 
     # ---- sentences -------------------------------------------------------------------------------------------
 

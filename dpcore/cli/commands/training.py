@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
     parser.epilog = EPILOG
     words = (
         "how a step chooses its records, never guessed: poisson (each independently with probability q), truncated (the same with a largest "
-        "batch), fixed (a fresh batch of fixed size), full (all), or shuffle (batches cut from a shuffled list: a lower bound)"
+        "batch), fixed (a fresh batch of fixed size), allocation (each record in one random batch of every epoch), full (all), or shuffle (batches cut from a shuffled list: a lower bound)"
     )
     parser.add_argument("--sampler", metavar="NAME", help=words)
     words = "noise multiplier: standard deviation of the noise over the clipping norm"
