@@ -44,15 +44,16 @@ def beta_safe(curve: Curve, alpha: FloatArray) -> FloatArray:
 
 
 def _at_rates(curve: Curve, alpha: FloatArray, answer: Callable[[_Dual], Bounds]) -> Bounds:
+    """Answer at the rates inside (0, 1 - p_inf), each once however often it is asked; outside, beta is known."""
     alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
     inside = (alpha > 0) & (alpha < 1.0 - curve.p_inf)
-    with question():
-        if inside.all():
-            return answer(_Dual(curve, alpha))
-        lower, upper = np.zeros(alpha.size), np.zeros(alpha.size)
-        lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
-        if inside.any():
-            lower[inside], upper[inside] = answer(_Dual(curve, alpha[inside]))
+    lower, upper = np.zeros(alpha.size), np.zeros(alpha.size)
+    lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
+    if inside.any():
+        rates, places = np.unique(alpha[inside], return_inverse=True)
+        with question():
+            low, high = answer(_Dual(curve, rates))
+        lower[inside], upper[inside] = low[places], high[places]
     return lower, upper
 
 
