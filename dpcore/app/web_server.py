@@ -19,6 +19,7 @@ from streamlit.web.cli import configurator_options
 
 from dpcore.app.web import SecurityHeaders
 from dpcore.app.web_protocol import LONGEST_HEAD, BoundedProtocol
+from dpcore.app.web_socket import CollectingProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def _serve(app: ASGIApp) -> None:
         http=BoundedProtocol,
         loop="dpcore.app.event_loop:new_event_loop",
         h11_max_incomplete_event_size=LONGEST_HEAD,
-        ws="websockets-sansio",
+        ws=CollectingProtocol,
         ws_max_size=LONGEST_MESSAGE,
         ws_ping_interval=interval,
         ws_ping_timeout=interval,
