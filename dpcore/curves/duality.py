@@ -15,6 +15,7 @@ from dpcore.core.effort import checkpoint, current
 from dpcore.core.question import question
 from dpcore.curves import sketch
 from dpcore.curves.combined import Either, Erased
+from dpcore.curves.slopes import steepest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,8 +255,8 @@ class _Dual:
         return (out[0], out[1]), (out[2], out[3])
 
     def _range(self) -> tuple[float, float]:
-        """Return an interval that contains every optimum: P0(L > e) <= e^-e, and the mirror for the other end."""
-        high = min(self.curve.max_loss, -float(np.log(self.alpha.min())))
+        """Return an interval that contains every optimum: no steeper tangent touches, and the mirror for the other end."""
+        high = steepest(self.curve, float(self.alpha.min()))
         least = 1.0 - float(self.alpha.max())
         low = -1.0
         # eight times as far each round: at most seven
