@@ -65,7 +65,12 @@ def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
 def _serve_several(processes: int, folder: Path | None, words: Sequence[str]) -> None:
     """Start processes with the same options, each at a port of its own on this machine, and nginx at the app's address."""
     own = ["--processes", "1", "--server.address", "127.0.0.1", "--server.headless", "true", "--logger.level", "error"]
-    command = [sys.executable, str(Path(sys.argv[0]).resolve()), *words, *own]  # of an option that is there twice the last one counts
+    command = [
+        sys.executable,
+        str(Path(sys.argv[0]).resolve()),
+        *words,
+        *own,
+    ]  # of an option that is there twice the last one counts
     port, address = config.get_option("server.port"), config.get_option("server.address")
     megabytes = int(config.get_option("server.maxUploadSize"))
     try:
