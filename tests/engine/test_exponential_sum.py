@@ -21,7 +21,9 @@ def polygon(size: int, reach: float, seed: int) -> Polygon:
     return Polygon(loss, p / (2 * p.sum()), q, p_inf=0.5)
 
 
-@pytest.mark.parametrize(("size", "nodes", "step", "start"), [(9, 8000, 0.37, 0), (700, 90, 0.05, 0), (300, 400, 1 / 3, 32768)])
+@pytest.mark.parametrize(
+    ("size", "nodes", "step", "start"), [(9, 8000, 0.37, 0), (700, 90, 0.05, 0), (300, 400, 1 / 3, 32768)]
+)
 def test_sums_have_the_stated_rounding(size: int, nodes: int, step: float, start: int) -> None:
     rng = np.random.default_rng(size)
     weight, rate = rng.exponential(size=size), rng.normal(size=size) * 5
