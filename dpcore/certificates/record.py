@@ -103,6 +103,7 @@ def certify(
             region = parse(region)
     try:
         ALONE.acquire()
+        Proof(str(region))  # what the checker does not know is refused before anything is computed
         if epsilon is not None:
             return _delta(region, float(ANY_LOSS.check(epsilon)))
         if delta is not None:

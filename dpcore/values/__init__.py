@@ -10,7 +10,7 @@ A small language of its own, in which an expression of dpcore is a text in doubl
 Nothing is evaluated as Python. Functions are the files of `dpcore.values.functions`.
 """
 
-from dpcore.values.evaluation import ConditionVerdict, Scope, condition, functions, value
+from dpcore.values.evaluation import ConditionVerdict, Scope, condition, text_functions, value
 from dpcore.values.grammar import ValueParseError, parse_condition, parse_value
 from dpcore.values.quantity import NumberValue, RecordValue, TextValue, Value
 from dpcore.values.show import FORMATS, shown_value
@@ -25,9 +25,9 @@ __all__ = [
     "Value",
     "ValueParseError",
     "condition",
-    "functions",
     "parse_condition",
     "parse_value",
     "shown_value",
+    "text_functions",
     "value",
 ]

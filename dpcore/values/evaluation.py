@@ -67,7 +67,7 @@ class Scope:
 
     def call(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Value:
         """Return the value of a function; the same call is made once."""
-        known = functions()
+        known = text_functions()
         if name not in known:
             msg = f"There is no function {quoted(name)}; {nearest_name(name, known) or 'there are ' + ', '.join(known) + '.'}"
             raise DomainError(msg)
@@ -83,7 +83,7 @@ Function = Callable[..., Value]
 
 
 @cache
-def functions() -> Mapping[str, Function]:
+def text_functions() -> Mapping[str, Function]:
     """Return the functions of a text by name: everything public in the files of `dpcore.values.functions`.
 
     Returns
@@ -168,7 +168,7 @@ def _named(name: str, scope: Scope) -> Value:
         return scope.values[name]
     if name == "inf":
         return given(math.inf)
-    if name in functions():
+    if name in text_functions():
         msg = f"{name} is a function: write its arguments in brackets."
         raise DomainError(msg)
     names = [*scope.values]

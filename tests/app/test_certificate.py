@@ -30,7 +30,7 @@ def test_the_file_is_what_the_checker_reads() -> None:
 
 
 def test_a_region_without_a_proof_says_so() -> None:
-    app = COMPOSITION.opened(mechanism="bounded_laplace(1, 0, 1, 1)", k="2")
+    app = COMPOSITION.opened(mechanism="rdp(2, 0.1)", k="2")
     app.button(key="composition_certify").click().run()
     assert any("No certificate" in str(info.value) for info in app.info)
 

@@ -12,6 +12,7 @@ import pytest
 from dpcore import parse
 from dpcore.certificates import certify, certify_calibration
 from dpcore.cli import main
+from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore_verify import Unproved, verify
 from dpcore_verify.__main__ import main as check
@@ -209,3 +210,12 @@ def test_commands(tmp_path, capsys):
     )
     assert done.returncode == 1
     assert main(["certify", "gaussian(?)", "--epsilon", "1", "-o", str(file)]) == 2
+
+
+@pytest.mark.parametrize("at", [{"epsilon": 1.0}, {"delta": 1e-6}, {"alpha": 0.1}])
+def test_what_the_checker_does_not_know_is_refused_before_any_work(at):
+    """The engine itself would need more operations than are allowed here."""
+    with effort(work=1.0), pytest.raises(BudgetError, match="does not know bounded_laplace"):
+        certify("bounded_laplace(1, 0, 1, 1)^2", **at)
+    with effort(work=1.0), pytest.raises(BudgetError, match="operations"):
+        parse("bounded_laplace(1, 0, 1, 1)^2").epsilon_bounds([1e-6])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpcore import parse
 from dpcore.core.errors import DpcoreError
 from dpcore.ledger import open_ledger, total
-from dpcore.values import NumberValue, Scope, condition, functions, parse_value, shown_value, value
+from dpcore.values import NumberValue, Scope, condition, parse_value, shown_value, text_functions, value
 from dpcore.values.quantity import combined
 
 REPORTS = Path(__file__).resolve().parents[2] / "data" / "reports"
@@ -39,9 +39,9 @@ def test_numbers_are_those_of_the_library() -> None:
     assert scope.read == {"spring_release.csv"}
 
 
-@pytest.mark.parametrize("name", sorted(functions()))
+@pytest.mark.parametrize("name", sorted(text_functions()))
 def test_every_function_says_what_it_does(name: str) -> None:
-    assert (functions()[name].__doc__ or "").startswith("Return")
+    assert (text_functions()[name].__doc__ or "").startswith("Return")
 
 
 @pytest.mark.parametrize(
