@@ -13,14 +13,14 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.engine.contour_sum import phases
+from dpcore.engine.products import product
 
 if TYPE_CHECKING:
     from dpcore.curves.base import ComplexArray, FloatArray
 
 _EVEN = 2.0**-51  # places are evenly spaced if they are off by at most four units of themselves
 _SPARSE = 4  # most places of the whole grid for each one that is asked for
-_BLOCK = 32  # exponentials in one matrix product
-_PRODUCTS = 1 << 15  # complex products of one matrix product: few enough for a library to compute them in one thread
+_BLOCK, _LARGEST_BLOCK = 32, 512  # terms that a matrix product adds at once: usually, and with a grid of 64 places only
 _TABLE = 1 << 20  # phases in memory at once, 16 MB
 
 
@@ -63,18 +63,14 @@ def sums_on_grid(weight: FloatArray, rate: FloatArray, step: float, places: Floa
     width = math.isqrt(count - 1) + 1
     rows = -(-count // width)
     out = np.zeros((rows, width), dtype=np.complex128)
-    at_once = max(_BLOCK, _TABLE // (rows + width))
-    band = max(1, _PRODUCTS // (_BLOCK * width))
+    at_once = max(1, _TABLE // (rows + width))
     for start in range(0, rate.size, at_once):
         checkpoint()
         part = slice(start, start + at_once)
         angle = rate[part] * step
         fine, coarse = phases(-angle, rows, width)
         coarse *= weight[part] * np.exp(1j * (rate[part] * (first * step)))
-        for low in range(0, angle.size, _BLOCK):
-            inner = fine[:, low : low + _BLOCK].T
-            for top in range(0, rows, band):
-                out[top : top + band] += coarse[top : top + band, low : low + _BLOCK] @ inner
+        out += product(coarse, fine.T)
     return out.ravel()[(places - first).astype(np.int64)]
 
 
@@ -86,4 +82,4 @@ def sum_rounding(count: int, terms: int) -> float:
     off by `_EVEN`.
     """
     grid = _SPARSE * count
-    return 10.0 * (math.isqrt(grid) + 1) + 40.0 + _BLOCK + terms / _BLOCK
+    return 10.0 * (math.isqrt(grid) + 1) + 40.0 + _LARGEST_BLOCK + terms / _BLOCK
