@@ -927,7 +927,7 @@ def histogram(epsilon: Real) -> TradeOff:
     0.241837
     """
 
-def integer_vector(region: TradeOff, l1: Whole, l2: Real = inf) -> TradeOff:
+def integer_vector(region: TradeOff, l1: Whole, l2: Real) -> TradeOff:
     r"""Integer noise on a vector.
 
     Every coordinate of a vector of integers gets its own noise; one person moves it by at most l1 and
@@ -939,7 +939,7 @@ def integer_vector(region: TradeOff, l1: Whole, l2: Real = inf) -> TradeOff:
         Any region of the language.
     l1 : an integer in [1, 1000000]
         Largest sum of all moves, without signs (Δ₁).
-    l2 : a number in [1, 1000000] or inf, default inf
+    l2 : a number in [1, 1000000] or inf
         Largest Euclidean length of the move (Δ₂).
 
     Returns

@@ -51,7 +51,14 @@ LENGTH = Parameter(
     reference="derived here: the order of moves of log-concave noise, and Dong, Roth, Su 2022 for products",
     neighbours="any",
     oracles=(
-        Oracle(("discrete_gaussian(2)", 2, 1.5), "delta", 0.0, 0.27354916205895335, 1e-13, "two cells move by 1: direct sum"),
+        Oracle(
+            ("discrete_gaussian(2)", 2, 1.5),
+            "delta",
+            0.0,
+            0.27354916205895335,
+            1e-13,
+            "two cells move by 1: direct sum",
+        ),
         Oracle(("discrete_laplace(1)", 1, 1.0), "delta", 0.0, math.tanh(0.5), 1e-14, "one cell moves by 1"),
     ),
 )
@@ -61,7 +68,7 @@ class IntegerVector(OfPart, SelfComposing, Loose):
 
     region: TradeOff = REGION.field()
     l1: int = SUM.field()
-    l2: float = LENGTH.field(math.inf)
+    l2: float = LENGTH.field()
     why_loose: ClassVar[str] = "the vector of the move may differ from answer to answer"
 
     @property
