@@ -73,8 +73,10 @@ class Proof:
             at[0] += 1
         elif isinstance(node, Worst):
             self._worst(node, epsilon, wanted, at)
+        elif min(epsilon) < 0 and lower <= 0 and upper >= 1:  # delta(-e) = 1 - e^-e (1 - delta(e))
+            self._part(node, (-epsilon[0], -epsilon[1]), wanted, at)
         elif min(epsilon) < 0:
-            msg = "Below epsilon = 0 the checker proves compositions only."
+            msg = "Below epsilon = 0 the deltas of compositions only are proved."
             raise Unproved(msg)
         elif isinstance(node, Erased):
             keep = 1.0 - float(node.p)
@@ -124,7 +126,9 @@ class Proof:
         def add(backward: bool, low: float) -> None:
             high = upper if node.orientation == "" or upper < 1.0 or low > 0 else 1.0
             narrow = width if low > 0 or lower <= 0 else math.inf
-            self.evaluations.append(plan(CertificateQuestion(self.tree, part, place, backward, low, high, narrow)))
+            margin = 0.0 if node is self.region else 4 * _MARGIN
+            question = CertificateQuestion(self.tree, part, place, backward, low, high, narrow, margin)
+            self.evaluations.append(plan(question))
 
         if not node.orientation:
             add(False, lower)
@@ -151,4 +155,5 @@ def _up(value: float) -> float:
 
 
 def _down(value: float) -> float:
-    return value * (1 - _MARGIN)
+    """Return a little less; 1, which asks for nothing, if that is what rounding left of it."""
+    return value * (1 - _MARGIN) if value < 1 - 2 * _MARGIN else 1.0
