@@ -328,6 +328,7 @@ def test_groups_just_within_the_doubles_are_answered() -> None:
     assert float(region.epsilon(1e-6)) == pytest.approx(705.0, rel=1e-8)
 
 
+@pytest.mark.long
 def test_lines_with_different_numbers_of_nodes_have_no_common_series() -> None:
     """They were put into one array, which is no array."""
     text = (

@@ -294,7 +294,7 @@ class Certified(Curve):
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return Chernoff's bound where the transform is known."""
-        known = self.by_contour and not self._rare
+        known = self._rare or self.by_contour
         return self._engine(current().tolerance).ceiling(epsilon) if known else super().ceiling(epsilon)
 
     def outline(self) -> Outline | None:

@@ -15,6 +15,7 @@ from dpcore.core.effort import checkpoint, current
 from dpcore.core.question import question
 from dpcore.curves import sketch
 from dpcore.curves.combined import Either, Erased
+from dpcore.curves.slopes import steepest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,15 +45,16 @@ def beta_safe(curve: Curve, alpha: FloatArray) -> FloatArray:
 
 
 def _at_rates(curve: Curve, alpha: FloatArray, answer: Callable[[_Dual], Bounds]) -> Bounds:
+    """Answer at the rates inside (0, 1 - p_inf), each once however often it is asked; outside, beta is known."""
     alpha = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
     inside = (alpha > 0) & (alpha < 1.0 - curve.p_inf)
-    with question():
-        if inside.all():
-            return answer(_Dual(curve, alpha))
-        lower, upper = np.zeros(alpha.size), np.zeros(alpha.size)
-        lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
-        if inside.any():
-            lower[inside], upper[inside] = answer(_Dual(curve, alpha[inside]))
+    lower, upper = np.zeros(alpha.size), np.zeros(alpha.size)
+    lower[alpha <= 0] = upper[alpha <= 0] = 1.0 - curve.q_inf
+    if inside.any():
+        rates, places = np.unique(alpha[inside], return_inverse=True)
+        with question():
+            low, high = answer(_Dual(curve, rates))
+        lower[inside], upper[inside] = low[places], high[places]
     return lower, upper
 
 
@@ -253,8 +255,8 @@ class _Dual:
         return (out[0], out[1]), (out[2], out[3])
 
     def _range(self) -> tuple[float, float]:
-        """Return an interval that contains every optimum: P0(L > e) <= e^-e, and the mirror for the other end."""
-        high = min(self.curve.max_loss, -float(np.log(self.alpha.min())))
+        """Return an interval that contains every optimum: no steeper tangent touches, and the mirror for the other end."""
+        high = steepest(self.curve, float(self.alpha.min()))
         least = 1.0 - float(self.alpha.max())
         low = -1.0
         # eight times as far each round: at most seven

@@ -29,8 +29,10 @@ from scipy.special import ndtr, ndtri_exp
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
+from dpcore.core.question import question
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.possible import betas, deltas
+from dpcore.curves.slopes import steepest
 from dpcore.curves.tangents import corners, gaussian_through, power
 
 if TYPE_CHECKING:
@@ -70,24 +72,22 @@ def best_gaussian(curve: Curve, alpha: float = ALPHA) -> BestGaussian | None:
     """
     if isinstance(curve, GaussianCurve):
         return BestGaussian(alpha, (curve.mu, curve.mu), (0.0, 0.0), (0.0, 0.0))
-    middle = float(betas(curve, np.array([0.5]))[0][0])
-    start = min(alpha, middle)
-    if start <= 0.0:
-        return None
-    upper, at = _upper_mu(curve, start)
-    if not math.isfinite(upper):
-        return None
-    lower = max(0.0, *(_lower_mu(curve, float(rate)) for rate in at))
-    cells = _Cells(curve, alpha, upper)
+    with question():  # all parts ask about the same stretch of the curve
+        middle = float(betas(curve, np.array([0.5]))[0][0])
+        start = min(alpha, middle)
+        if start <= 0.0:
+            return None
+        upper, at = _upper_mu(curve, start)
+        if not math.isfinite(upper):
+            return None
+        lower = max(0.0, *(_lower_mu(curve, float(rate)) for rate in at))
+        cells = _Cells(curve, alpha, upper)
     return BestGaussian(alpha, (min(lower, upper), upper), cells.regret(), cells.gap())
 
 
 def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
-    """Return a mu that is large enough, and the alphas where the polygon of tangents needs the largest.
-
-    P0(L > e) <= exp(-e), so no tangent steeper than 1 / start touches the curve on the range.
-    """
-    end = min(curve.max_loss, -math.log(start) + 1.0)
+    """Return a mu that is large enough, and the alphas where the polygon of tangents needs the largest."""
+    end = min(curve.max_loss, steepest(curve, start) + 1.0)
     grid = np.unique(np.concatenate((np.linspace(0.0, end, _TANGENTS), np.linspace(0.0, min(end, 4.0), _TANGENTS))))
     first = np.log(power(curve, np.array([start])))
     at_start = float(gaussian_through(np.full(1, math.log(start)), first, _log_rest(first))[0])
@@ -124,7 +124,7 @@ def _lower_mu(curve: Curve, alpha: float) -> float:
     """Return a mu below which the Gaussian curve lies above the other at this alpha."""
     if not 0.0 < alpha <= 0.5:
         return 0.0
-    power_floor = max(_lower_power(curve, alpha), float(curve.power_bounds(np.array([alpha]))[0][0]), alpha)
+    power_floor = max(_lower_power(curve, alpha) or float(curve.power_bounds(np.array([alpha]))[0][0]), alpha)
     log_power = np.log(np.array([power_floor]))
     with np.errstate(divide="ignore"):
         log_beta = np.log(-np.expm1(log_power) + 4e-16)
@@ -138,8 +138,8 @@ def _lower_power(curve: Curve, alpha: float) -> float:
     The power is the least :math:`g(x)+\alpha x` with :math:`x=e^\varepsilon` and g the profile, convex in x: between two points g
     lies above the extended chords of the neighbouring cells.
     """
-    low, high = 0.0, min(curve.max_loss, 1.0 - math.log(alpha))
     try:
+        low, high = 0.0, min(curve.max_loss, steepest(curve, alpha) + 1.0)
         for _ in range(_FANS):
             fan = low + (high - low) * _FAN
             best = int(np.argmin(deltas(curve, fan)[1] + np.exp(fan) * alpha))

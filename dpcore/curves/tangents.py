@@ -21,6 +21,7 @@ from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.possible import betas, deltas
+from dpcore.curves.slopes import steepest
 
 # The grids and rounds below cost time and width, never truth: every tangent is a valid bound.
 _FIRST = 41  # epsilons of the first grid of a power
@@ -89,9 +90,9 @@ def _by_beta(curve: Curve, alpha: FloatArray) -> FloatArray:
 def _lowest(curve: Curve, alpha: FloatArray) -> FloatArray:
     """Return min over epsilon >= 0 of delta + e^epsilon alpha: a common grid, then a narrowing fan for each alpha.
 
-    P0(L > e) <= e^-e, so no optimum lies above -log(alpha); the sum is convex in e^epsilon, so one valley.
+    The sum is convex in e^epsilon, so one valley.
     """
-    top = max(0.0, min(curve.max_loss, -math.log(float(alpha.min()))))
+    top = steepest(curve, float(alpha.min()))
     grid = np.linspace(0.0, top, _FIRST)
     value = _roughly(curve, grid)[None, :] + np.exp(grid)[None, :] * alpha[:, None]
     at = value.argmin(axis=1)

@@ -30,7 +30,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpcore.core.effort import checkpoint
-from dpcore.engine.mixture_mgf import LinePath, product
+from dpcore.engine.mixture_mgf import LinePath
+from dpcore.engine.products import product
 
 if TYPE_CHECKING:
     from dpcore.engine.mixture_mgf import ComplexArray, FloatArray
@@ -67,6 +68,8 @@ _FARTHEST = 1e60  # no exponent beyond is needed
 _STEEPEST, _MOST_LINES = 700.0, 64  # largest exponent of e, and lines that are cached
 _EVEN, _CELLS = 16, 1 << 18  # points from which an even spacing is used, and exponentials at once
 _BLOCK = 128  # exponents at once
+# e^-100 is far below the rounding of a term; smaller ones would soon be denormal, and a product of those takes fifty times as long
+_FADED = -100.0
 _VERTICAL = 2.0 ** -np.arange(0.0, 26.0)  # ends of the panels of the vertical piece, over its height
 
 
@@ -156,7 +159,7 @@ class CutNormal(ABC):
             checkpoint()
             at = inside[begin : begin + _BLOCK]
             exponent = np.multiply.outer(c[at] + self.shift, axis.value)
-            small = np.expm1(np.minimum(exponent, _STEEPEST)) @ density - self.removed
+            small = product(np.expm1(np.minimum(exponent, _STEEPEST)), density) - self.removed
             exponent += axis.weight
             top = exponent.max(axis=1)
             exponent -= top[:, None]
@@ -307,7 +310,7 @@ class CutNormal(ABC):
             own = float(np.exp(axis.weight) @ (growth * (_BASE_UNITS + _UNITS * np.abs(axis.weight))))
             own = min(own / math.exp(min(self._cached_total(c), _STEEPEST)), float(size @ units))
             y = 2.0 ** np.arange(-10.0, 60.0)
-            terms = np.minimum(np.multiply.outer(y, reach), 2.0) @ (size * units)
+            terms = product(np.minimum(np.multiply.outer(y, reach), 2.0), size * units)
             stored = self._sizes[c] = y, np.asarray(terms + own, dtype=np.float64)
         return stored
 
@@ -318,7 +321,7 @@ def _less_one(line: LinePath, y: FloatArray) -> ComplexArray:
     gap = y[1:] - y[:-1]
     if n < _EVEN or not bool((np.abs(gap - gap[0]) <= 1e-9 * abs(gap[0])).all()):
         rows = max(1, _CELLS // max(1, weight.size))
-        parts = [_turns(line, y[i : i + rows]) @ weight for i in range(0, n, rows)]
+        parts = [product(_turns(line, y[i : i + rows]), weight) for i in range(0, n, rows)]
         return np.asarray(np.concatenate(parts), dtype=np.complex128)
     inner = math.isqrt(n - 1) + 1
     outer = -(-n // inner)
@@ -327,13 +330,14 @@ def _less_one(line: LinePath, y: FloatArray) -> ComplexArray:
     checkpoint()
     coarse *= weight
     fine = _turns(line, np.asarray(step * np.arange(inner), dtype=np.float64))
-    both = product(coarse, fine.T) + coarse.sum(axis=1)[:, None] + (fine @ weight)[None, :]
+    both = product(coarse, fine.T) + coarse.sum(axis=1)[:, None] + product(fine, weight)[None, :]
     return np.asarray(both.ravel()[:n], dtype=np.complex128)
 
 
 def _turns(line: LinePath, y: FloatArray) -> ComplexArray:
     """Return e^(iy g) - 1: values of y, nodes."""
     fall, angle = np.multiply.outer(y, -line.turn), np.multiply.outer(y, line.size)
+    np.maximum(fall, _FADED, out=fall)
     out = np.empty(fall.shape, dtype=np.complex128)
     out.real = np.expm1(fall) * np.cos(angle) - 2.0 * np.sin(angle / 2) ** 2
     out.imag = np.exp(fall) * np.sin(angle)

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from dpcore.core.effort import checkpoint, claim
+from dpcore.engine.products import product
 
 if TYPE_CHECKING:
     from dpcore.engine.normal_jumps import Jumps
@@ -65,11 +66,9 @@ _HEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.9, 1.2, 1.55, 2.0, 2.5])
 
 _STEEP = 8  # number of these heights up to 1.2
 _LOST = 1e-16  # of M(c): what a quadrature of the bound may miss; no decay is below it
-_SMALL = 1 << 15  # complex products at once: few enough for a library to compute them in one thread
 _OCTET, _EVEN = 8, 16  # powers from one exponential, and points from which an even spacing is used
 _NO_BEND, _MOST = 1e-12, 1e14  # a bend that counts as none, and an exponent beyond any that is needed
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
-_CHECKPOINTS = 16  # pieces of a product between two checkpoints
 
 
 class _Path(NamedTuple):
@@ -340,7 +339,7 @@ def _transform(lines: LinePath, y: FloatArray) -> ComplexArray:
     n = y.shape[1]
     if n < _EVEN or not _even(y):
         pairs = zip(_phases(lines, y), lines.weight, strict=True)
-        return np.stack([product(phases, weight[:, None]).ravel() for phases, weight in pairs])
+        return np.stack([product(phases, weight) for phases, weight in pairs])
     inner = math.isqrt(n - 1) + 1
     outer = -(-n // inner)
     step = (y[:, -1] - y[:, 0]) / (n - 1)
@@ -376,19 +375,6 @@ def _powers(lines: LinePath, step: FloatArray, count: int) -> ComplexArray:
         np.multiply(out[:, :, :size], power, out=out[:, :, size : 2 * size])
         power, size = power * power, 2 * size
     return out.reshape(step.size, -1, lines.size.size)[:, :count]
-
-
-def product(a: ComplexArray, b: ComplexArray) -> ComplexArray:
-    """Return a @ b in pieces so small that a library computes each in one thread: threads cost more than they save."""
-    rows = max(1, _SMALL // max(1, b.size))
-    if rows >= a.shape[0]:
-        return np.asarray(a @ b, dtype=np.complex128)
-    pieces = []
-    for i in range(0, a.shape[0], rows):
-        if i % (_CHECKPOINTS * rows) == 0:
-            checkpoint()
-        pieces.append(a[i : i + rows] @ b)
-    return np.concatenate(pieces)
 
 
 class _Bound(NamedTuple):

@@ -24,11 +24,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.domains import COUNT, DELTA, LOSS_OR_INF, POSITIVE, SHARE
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
+from dpcore.language.problems import quoted
 from dpcore.ledger import Ledger, Release
 from dpcore.regions.selection import MEAN, SHAPE
 from dpcore.training.step_accountant import NOISE
@@ -42,6 +44,8 @@ REASONS: Final = {
 }
 """Events of dp-accounting without a region, each with the reason."""
 _DEEPEST = 100  # events inside events
+_NAMED, _LONGEST = 8, 60  # unknown events that a message names, and letters of a name
+_NAMELESS = "an event without class_name"
 _RATE = SHARE.but(name="sampling_probability")
 _SHIFT = POSITIVE.but(name="noise_parameter")
 _TIMES = COUNT.but(name="count", high=10**15)
@@ -75,7 +79,8 @@ def ledger_from_event(event: Any) -> Ledger:
     unknown: dict[str, str] = {}
     parts = _parts(event, unknown, 0)
     if unknown:
-        listed = "; ".join(f"{name} ({why})" for name, why in unknown.items())
+        listed = "; ".join(f"{name} ({why})" for name, why in islice(unknown.items(), _NAMED))
+        listed += f"; and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         msg = f"These events are not read: {listed}. Leaving them out would make every number too small."
         raise DomainError(msg)
     rows = tuple(Release(f"{number}", text, count) for number, (text, count) in enumerate(_joined(parts), 1))
@@ -254,8 +259,10 @@ READ: Final = (*_READERS, "ComposedDpEvent", "SelfComposedDpEvent")
 
 def _name(event: Any) -> str:
     if isinstance(event, Mapping):
-        return str(event.get("class_name", "an event without class_name"))
-    return str(getattr(event, "class_name", type(event).__name__))
+        name = str(event.get("class_name", _NAMELESS))
+    else:
+        name = str(getattr(event, "class_name", type(event).__name__))
+    return name if name == _NAMELESS or (name.isidentifier() and len(name) <= _LONGEST) else quoted(name)
 
 
 def _field(event: Any, name: str, default: Any = None) -> Any:
