@@ -127,7 +127,7 @@ def _unit(loss: arb, key: Fraction | None) -> int:
     """Return a loss in units of 2^-(bits - GUARD), off by less than two of them."""
     bits = ctx.prec - GUARD
     if key is not None:
-        return floor(key * 2**bits)
+        return (key.numerator << bits) // key.denominator
     if not loss.rad() * arb(2) ** bits < 1:
         msg = "The losses are not known to as many digits as they are compared."
         raise Unproved(msg)
