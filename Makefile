@@ -4,10 +4,11 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 WORKERS ?= 4
+PROCESSES ?= $(shell expr $$(nproc) + 1)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup app site test test-long lint types coverage fuzz benchmark interop lowest soak verify pictures map stub wheel clean distclean
+.PHONY: help setup app serve site test test-long lint types coverage fuzz benchmark interop lowest soak verify pictures map stub wheel clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -16,6 +17,9 @@ setup: $(VENV)/.dev-ready  ## everything that the other targets need
 
 app: $(VENV)/.app-ready  ## start the app (ARGS="--server.port 8600" are handed to Streamlit)
 	@$(PY) serve.py $(ARGS)
+
+serve: $(VENV)/.app-ready  ## start several processes of the app behind nginx (PROCESSES=4 ARGS="--server.port 8080")
+	@$(PY) serve.py --processes $(PROCESSES) $(ARGS)
 
 site: $(VENV)/.app-ready  ## build the static site into build/site (ARGS="--spec report.md -o report.html" makes a report)
 	@$(PY) -m dpcore site $(or $(ARGS),-o build/site)
@@ -57,6 +61,7 @@ benchmark: $(VENV)/.dev-ready  ## time the import, then dpcore against its peers
 	@$(PY) -m tests.benchmarks.cliffs
 	@$(PY) -m tests.benchmarks.training_grid
 	@$(PY) -m tests.benchmarks.sweeps
+	@$(PY) -m tests.benchmarks.load
 	@$(PY) tests/benchmarks/run.py
 
 interop: $(VENV)/.dev-ready  ## train a small model with Opacus, run the programs that plans write for OpenDP (in an environment of their own)

@@ -1243,9 +1243,9 @@ def partition_selection(epsilon: Real, delta: Real) -> TradeOff:
     Examples
     --------
     >>> from dpcore import partition_selection
-    >>> region = partition_selection(0.6931471805599453, 0.1)
-    >>> print(f"{region.delta(0):.6g}")
-    0.4
+    >>> region = partition_selection(1, 1e-5)
+    >>> print(f"{region.delta(1):.6g}")
+    1e-05
     """
 
 def permute_and_flip(epsilon: Real) -> TradeOff:

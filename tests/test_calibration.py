@@ -488,3 +488,19 @@ def test_a_picture_shows_the_answers_with_the_smallest_errors() -> None:
     left_out = [error for name, error in errors.items() if name not in drawn]
     assert len(drawn) == 1 + min(MOST_DRAWN, sum(not one.trouble for one in every))
     assert max(kept) <= min(left_out, default=math.inf)
+
+
+def test_noise_with_a_best_width() -> None:
+    """Cut noise is least private at both ends of its width: the least width that is enough, and the best one if none is."""
+    open_text, goal = "truncated_discrete_gaussian(?, 10)", 6e-4
+    row = calibrate(open_text, epsilon=1.0, delta=goal).iloc[0]
+    widths = np.linspace(1.0, 6.0, 501)
+    deltas = np.array([parse(f"truncated_discrete_gaussian({w}, 10)").delta(1.0) for w in widths])
+    first = int(np.argmax(deltas <= goal))
+    assert widths[first - 1] < row["value"] <= widths[first]
+    assert deltas[-1] > goal
+    with pytest.raises(
+        BudgetError, match=r"No sigma .* meets delta <= 0.0001 at epsilon = 1; the best one, near 2.9"
+    ) as no:
+        calibrate(open_text, epsilon=1.0, delta=1e-4)
+    assert float(str(no.value).rstrip(".").rsplit(" ", 1)[1]) == pytest.approx(deltas.min(), rel=0.01)

@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -16,7 +16,10 @@ from dpcore.specs import Spec, figures_in
 from dpcore.specs.references import Reference, replaced
 from dpcore.specs.sections import with_sections
 
-_SPLIT: Final = re.compile(r"^(```[^\n]*\n.*?^```[ \t]*$|### [^\n]+$)", re.MULTILINE | re.DOTALL)
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FENCED: Final = re.compile(r"^(?P<fence>`{3,})[^\n]*\n.*?^(?P=fence)[ \t]*$|^### [^\n]+$", re.MULTILINE | re.DOTALL)
 _FIGURE: Final = re.compile(r"^```[ \t]*figure[ \t]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _HEADING: Final = "### "
 
@@ -84,19 +87,29 @@ def _read(name: str) -> tuple[str, tuple[Spec, ...]]:
     return text, figures_in(text, file=f"{name}.md", folder=folder)
 
 
+def _pieces(text: str) -> Iterator[str]:
+    """Yield headings, blocks and what stands between them; a block ends at a fence as long as its first."""
+    end = 0
+    for match in _FENCED.finditer(text):
+        yield text[end : match.start()]
+        yield match[0]
+        end = match.end()
+    yield text[end:]
+
+
 @lru_cache(maxsize=64)
 def parts(name: str) -> tuple[GuidePart, ...]:
     """Return the pieces of a text in order."""
     text, specs = _read(name)
     remaining = iter(specs)
     pieces = []
-    for piece in _SPLIT.split(text):
+    for piece in _pieces(text):
         if piece.startswith(_HEADING):
             pieces.append(GuidePart(heading=piece.removeprefix(_HEADING).strip()))
         elif piece.startswith("```") and piece.split("\n", maxsplit=1)[0].strip("` \t") == "figure":
             pieces.append(GuidePart(spec=next(remaining)))
         elif piece.startswith("```"):
-            pieces.append(GuidePart(code=piece.split("\n", maxsplit=1)[1].rsplit("```", maxsplit=1)[0].rstrip()))
+            pieces.append(GuidePart(code=piece.split("\n", maxsplit=1)[1].rpartition("\n")[0].rstrip()))
         elif piece.strip():
             pieces.append(GuidePart(markdown=piece.strip()))
     return tuple(pieces)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,8 +18,11 @@ from streamlit import config
 from streamlit.web.bootstrap import load_config_options
 from streamlit.web.cli import configurator_options
 
+from dpcore.app.processes import MOST, serve_several
 from dpcore.app.web import SecurityHeaders
 from dpcore.app.web_protocol import LONGEST_HEAD, BoundedProtocol
+from dpcore.app.web_socket import CollectingProtocol
+from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,13 +48,36 @@ def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
         Options of ``streamlit run``, such as ``--server.port 8600``; by default those from the command line.
     """
 
-    @click.command(help="Start the app; options are those of streamlit run.")
+    @click.command(help="Start the app; other options are those of streamlit run.")
+    @click.option("--processes", type=click.IntRange(1, MOST), default=1, help="several, behind nginx")
+    @click.option("--folder", type=click.Path(path_type=Path), help="for nginx: where its configuration and logs go")
     @configurator_options
-    def command(**options: Any) -> None:
+    def command(processes: int, folder: Path | None, **options: Any) -> None:
         load_config_options(options)
-        _serve(app)
+        if processes == 1:
+            _serve(app)
+        else:
+            _serve_several(processes, folder, words)
 
-    command.main(None if arguments is None else list(arguments), prog_name="serve.py")
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    command.main(words, prog_name="serve.py")
+
+
+def _serve_several(processes: int, folder: Path | None, words: Sequence[str]) -> None:
+    """Start processes with the same options, each at a port of its own on this machine, and nginx at the app's address."""
+    own = ["--processes", "1", "--server.address", "127.0.0.1", "--server.headless", "true", "--logger.level", "error"]
+    command = [
+        sys.executable,
+        str(Path(sys.argv[0]).resolve()),
+        *words,
+        *own,
+    ]  # of an option that is there twice the last one counts
+    port, address = config.get_option("server.port"), config.get_option("server.address")
+    megabytes = int(config.get_option("server.maxUploadSize"))
+    try:
+        serve_several(processes, f"{address}:{port}" if address else str(port), command, megabytes + 1, folder)
+    except DpcoreError as error:
+        sys.exit(str(error))
 
 
 def _serve(app: ASGIApp) -> None:
@@ -63,7 +90,7 @@ def _serve(app: ASGIApp) -> None:
         http=BoundedProtocol,
         loop="dpcore.app.event_loop:new_event_loop",
         h11_max_incomplete_event_size=LONGEST_HEAD,
-        ws="websockets-sansio",
+        ws=CollectingProtocol,
         ws_max_size=LONGEST_MESSAGE,
         ws_ping_interval=interval,
         ws_ping_timeout=interval,

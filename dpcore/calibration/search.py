@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _ROUNDS = 200  # halving alone takes fewer than 60
 _FIRST_STEP = math.log(2.0)
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+_VALLEY = 1e-4  # a valley of the gap is flat at its bottom: a width of 1e-4 leaves 1e-8 of its depth
 _PATIENCE = 3  # interpolations that may shrink the bracket by less than half before it is halved
 
 
@@ -75,6 +77,21 @@ class Search:
             if not math.isnan(gap):
                 forward = gap > 0
         return True
+
+    def deepest(self, low: float, high: float) -> float:
+        """Return the first point that meets the target in a valley between two others, or its bottom: golden sections."""
+        inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_inner, at_outer = self.probe(inner), self.probe(outer)
+        while high - low > _VALLEY and not math.isfinite(self.met):
+            if at_inner <= at_outer:
+                high, outer, at_outer = outer, inner, at_inner
+                inner = high - _GOLDEN * (high - low)
+                at_inner = self.probe(inner)
+            else:
+                low, inner, at_inner = inner, outer, at_outer
+                outer = low + _GOLDEN * (high - low)
+                at_outer = self.probe(outer)
+        return self.met if math.isfinite(self.met) else 0.5 * (low + high)
 
     def narrow(self) -> bool:
         """Close the bracket; False if it was given up."""

@@ -14,6 +14,7 @@ from dpcore.calibration.targets import ProfileTarget
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.notices import collected
+from dpcore.core.numerals import nearest
 from dpcore.language.build import build
 from dpcore.language.syntax import fill
 from dpcore.words import outward
@@ -169,11 +170,25 @@ class Problem:
             enclosed = self._more_copies(search)
         else:
             enclosed = search.enclose(self.sign * start)
-        if enclosed:
+        if enclosed or self._dipped(search):
             return search
         if self._turned():
             return self._cold(start)
         raise self._ended(search)
+
+    def _dipped(self, search: Search) -> bool:
+        """Whether the target is met between two values that miss it: cut noise has a best width, neither end is private."""
+        if self.place.exponent or self.place.integer or math.isfinite(search.met) or len(search.points) < 3:
+            return False
+        points = sorted(search.points)
+        lowest = min(range(len(points)), key=lambda i: points[i][1])
+        if lowest in {0, len(points) - 1} or points[lowest][1] >= points[-1][1] - _FLAT:
+            return False
+        dip = search.deepest(points[lowest - 1][0], points[lowest + 1][0])
+        if not math.isfinite(search.met):
+            return False
+        search.missed = max(v for v, gap in search.points if v < dip and gap > 0)
+        return True
 
     def _turned(self) -> bool:
         """Turn the private direction round if the values computed so far contradict it."""
@@ -292,6 +307,9 @@ class Problem:
         if math.isinf(search.met):
             last = self.answers.get(self.value(search.missed))
             reached = "" if last is None else f"; the private end of the range reaches {outward(last.upper, 6)}"
+            best = min(search.points, key=lambda point: point[1], default=(search.missed, math.inf))[0]
+            if last is not None and (least := self.answers[self.value(best)]).upper < (1.0 - _FLAT) * last.upper:
+                reached = f"; the best one, near {nearest(self.value(best), 4)}, reaches {outward(least.upper, 6)}"
             return BudgetError(f"No {name} ({domain}) meets {self.target.words}{reached}.")
         if self.place.exponent and self.refusal is not None:
             met = int(self.value(search.met))

@@ -30,13 +30,14 @@ from scipy.special import ndtr, ndtri_exp
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
 from dpcore.core.question import question
+from dpcore.curves.base import Curve
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.possible import betas, deltas
 from dpcore.curves.slopes import steepest
-from dpcore.curves.tangents import corners, gaussian_through, power
+from dpcore.curves.tangents import corners, gaussian_through, power, upper_deltas
 
 if TYPE_CHECKING:
-    from dpcore.curves.base import Curve, FloatArray
+    from dpcore.curves.base import FloatArray
 
 ALPHA = 1e-12
 # Every tangent and every alpha gives a valid side: more of them cost time and narrow the bracket.
@@ -44,6 +45,7 @@ _TANGENTS = 129  # of each of the two first grids, over the whole range and up t
 _MOST_TANGENTS = 3000
 _ROUNDS = 12  # of refinement, each to a quarter of a cell
 _CLOSE = 1e-7  # relative; finer than the default width of a certified delta
+_CLEAR = 1e-9  # relative width of a power that needs no further search: some hundredth of `_CLOSE` in mu
 _CANDIDATES = 5  # alphas for the lower side: those with the largest m, and the end of the range
 _WINDOW = np.linspace(-0.02, 0.02, 41)  # around the best epsilon: convexity loses about the square of the step
 _FAN = np.linspace(0.0, 1.0, 17)  # each fan narrows the best epsilon to an eighth
@@ -92,9 +94,10 @@ def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
     first = np.log(power(curve, np.array([start])))
     at_start = float(gaussian_through(np.full(1, math.log(start)), first, _log_rest(first))[0])
     best, at = math.inf, np.array([start])
+    delta = upper_deltas(curve, grid)
     for step in range(_ROUNDS):
         checkpoint(step / _ROUNDS)
-        epsilon, log_alpha, log_power = corners(curve, grid)
+        epsilon, log_alpha, log_power = corners(curve, grid, delta)
         inside = log_alpha >= math.log(start)
         if not inside.any():
             return at_start * (1.0 + _SLACK) + _ROUNDING, at
@@ -110,7 +113,10 @@ def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
         if not open_.any() or grid.size > _MOST_TANGENTS or before - best < 0.1 * _CLOSE * best:
             break
         inner = epsilon[open_, None] + width[open_, None] * np.array([0.25, 0.5, 0.75])
-        grid = np.unique(np.concatenate((grid, inner.ravel())))
+        fresh = np.setdiff1d(inner, grid)
+        order = np.argsort(np.concatenate((grid, fresh)))
+        delta = np.concatenate((delta, upper_deltas(curve, fresh)))[order]
+        grid = np.concatenate((grid, fresh))[order]
     return best * (1.0 + _SLACK) + _ROUNDING, np.unique(np.append(at, start))
 
 
@@ -124,7 +130,13 @@ def _lower_mu(curve: Curve, alpha: float) -> float:
     """Return a mu below which the Gaussian curve lies above the other at this alpha."""
     if not 0.0 < alpha <= 0.5:
         return 0.0
-    power_floor = max(_lower_power(curve, alpha) or float(curve.power_bounds(np.array([alpha]))[0][0]), alpha)
+    power_floor = 0.0
+    if type(curve).beta_bounds is not Curve.beta_bounds:  # a curve with rates of its own has them at once
+        power_floor, power_top = (float(side[0]) for side in curve.power_bounds(np.array([alpha])))
+        if power_top - power_floor > _CLEAR * power_floor:
+            power_floor = max(_lower_power(curve, alpha), power_floor)
+    power_floor = power_floor or _lower_power(curve, alpha) or float(curve.power_bounds(np.array([alpha]))[0][0])
+    power_floor = max(power_floor, alpha)
     log_power = np.log(np.array([power_floor]))
     with np.errstate(divide="ignore"):
         log_beta = np.log(-np.expm1(log_power) + 4e-16)

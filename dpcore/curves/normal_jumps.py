@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtr
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
@@ -25,7 +26,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)  # of a panel: leaves onl
 _PANEL = 0.75  # width of a panel, over the largest of 1 and the moves: the integrand turns little inside
 _TAIL = 9.5  # standard deviations beyond the last peak: the rest is below 1e-19 of the whole
 _CELLS = 1 << 19  # nodes times epsilons at once, 4 MB
-_HALVINGS = 80  # of the interval of x of an epsilon: to the last digit
+_STEPS = 60  # of Newton's method: some eight are taken
+_UNIT = 2.0**-53
+_CANCELS = 0.02  # part of a mass that a difference must leave: it then has 1e-13 of rounding, and needs no integral
 _LARGEST_MOVE = 100.0  # standard deviations: two normal laws so far apart have next to nothing in common
 _RARELY = 0.01  # total probability of moves below which composition starts without the far ones
 _FAR = 1e3  # |x| beyond any threshold that is looked for
@@ -118,7 +121,8 @@ class GaussianMixture(JumpTransform):
     .. math:: \delta(e) = p_\infty + e^{e}\int_{x(e)}^{\infty} \varphi(x)\,(e^{\log r(x)-e}-1)\,dx, \qquad
               \delta_{inverse}(e) = \int_{-\infty}^{x(-e)} \varphi(x)\,(1-e^{\log r(x)+e})\,dx,
 
-    integrals of positive terms by Gauss and Legendre on short panels.
+    differences of normal tails, or, where these would lose digits, integrals of positive terms by Gauss and Legendre on short
+    panels.
     """
 
     symmetric = False
@@ -145,13 +149,47 @@ class GaussianMixture(JumpTransform):
         return value, value
 
     def threshold(self, loss: FloatArray) -> FloatArray:
-        """Return the x with log r(x) = loss, by halving; below the smallest loss -inf."""
-        low, high = np.full(loss.size, -_FAR), np.full(loss.size, _FAR)
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            below = self.jumps.log_ratio(middle) < loss
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return np.asarray(0.5 * (low + high), dtype=np.float64)
+        """Return the x with log r(x) = loss; below the smallest loss the far end.
+
+        The part of r that moves is log-convex with slopes between the smallest and the largest move. Newton's steps start where one
+        of its terms alone reaches the loss, to the right of x, and fall towards it.
+        """
+        jumps = self.jumps
+        excess = math.fsum((*jumps.shares, jumps.lost))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            moved = np.where(
+                loss < 1.0,
+                np.log(np.expm1(loss) + excess),
+                loss + np.log1p(-jumps.rest * np.exp(-np.maximum(loss, 1.0))),
+            )
+        moves = np.array(jumps.moves)[:, None]
+        starts = np.log(np.array(jumps.shares))[:, None] - 0.5 * moves * moves
+        level = np.where(np.isfinite(moved), moved, 0.0)
+        x = ((level - starts) / moves).min(axis=0)
+        for _ in range(_STEPS):
+            terms = starts + moves * x
+            top = terms.max(axis=0)
+            weight = np.exp(terms - top)
+            total = weight.sum(axis=0)
+            step = (top + np.log(total) - level) * total / (moves * weight).sum(axis=0)
+            x = x - step
+            if np.all(np.abs(step) <= 4.0 * _UNIT * np.maximum(1.0, np.abs(x))):
+                break
+        return np.where(np.isfinite(moved), np.clip(x, -_FAR, _FAR), np.where(loss > 0.0, _FAR, -_FAR))
+
+    def _above(self, x: FloatArray) -> FloatArray:
+        """Return the P1 mass of finite losses above x."""
+        mass = self.jumps.rest * ndtr(-x)
+        for move, share in zip(self.jumps.moves, self.jumps.shares, strict=True):
+            mass = mass + share * ndtr(move - x)
+        return np.asarray(mass, dtype=np.float64)
+
+    def _below(self, x: FloatArray) -> FloatArray:
+        """Return the P1 mass of finite losses below x."""
+        mass = self.jumps.rest * ndtr(x)
+        for move, share in zip(self.jumps.moves, self.jumps.shares, strict=True):
+            mass = mass + share * ndtr(x - move)
+        return np.asarray(mass, dtype=np.float64)
 
     def _panels(self, start: FloatArray, length: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return nodes and weights of equally many panels for each start; the shortest panels serve all."""
@@ -168,32 +206,47 @@ class GaussianMixture(JumpTransform):
         return [slice(i, i + rows) for i in range(0, epsilon.size, rows)]
 
     def _forward(self, epsilon: FloatArray) -> FloatArray:
-        out = np.full(epsilon.size, self.jumps.lost)
+        finite = np.isfinite(epsilon)
+        x = self.threshold(np.where(finite, epsilon, 0.0))
+        above = self._above(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = np.where(finite, above - np.exp(epsilon) * ndtr(-x), 0.0)
+        close = finite & ~(out >= _CANCELS * above)
+        out[close] = self._forward_integral(epsilon[close], x[close])
+        return np.asarray(out + self.jumps.lost, dtype=np.float64)
+
+    def _forward_integral(self, epsilon: FloatArray, x: FloatArray) -> FloatArray:
+        out = np.empty(epsilon.size)
         for piece in self._pieces(epsilon):
             checkpoint()
-            e = epsilon[piece]
-            finite = np.isfinite(e)
-            x = self.threshold(np.where(finite, e, 0.0))
-            end = np.maximum(x, self.jumps.largest) + _TAIL
-            at, weight = self._panels(x, end - x)
+            e, start = epsilon[piece], x[piece]
+            at, weight = self._panels(start, np.maximum(start, self.jumps.largest) + _TAIL - start)
             loss = self.jumps.log_ratio(at.ravel()).reshape(at.shape)
             gain = -np.expm1(np.minimum(e[:, None] - loss, 0.0)) * np.exp(loss - at * at / 2)
-            out[piece] += np.where(finite, (gain * weight).sum(axis=1) / math.sqrt(2 * math.pi), 0.0)
+            out[piece] = (gain * weight).sum(axis=1) / math.sqrt(2 * math.pi)
         return out
 
     def _backward(self, epsilon: FloatArray) -> FloatArray:
-        out = np.zeros(epsilon.size)
         bottom = self.jumps.least_log if self.jumps.rest > 0 else -math.inf
+        inside = -epsilon > bottom
+        x = self.threshold(np.where(inside, -epsilon, 0.0))
+        below = ndtr(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = np.where(inside, below - np.exp(epsilon) * self._below(x), 0.0)
+        close = inside & ~(out >= _CANCELS * below)
+        out[close] = self._backward_integral(epsilon[close], x[close])
+        return np.asarray(out, dtype=np.float64)
+
+    def _backward_integral(self, epsilon: FloatArray, x: FloatArray) -> FloatArray:
+        out = np.empty(epsilon.size)
         for piece in self._pieces(epsilon):
             checkpoint()
-            e = epsilon[piece]
-            inside = -e > bottom
-            x = self.threshold(np.where(inside, -e, 0.0))
-            start = np.minimum(x, 0.0) - _TAIL
-            at, weight = self._panels(start, x - start)
+            e, end = epsilon[piece], x[piece]
+            start = np.minimum(end, 0.0) - _TAIL
+            at, weight = self._panels(start, end - start)
             loss = self.jumps.log_ratio(at.ravel()).reshape(at.shape)
             gain = -np.expm1(np.minimum(loss + e[:, None], 0.0)) * np.exp(-at * at / 2)
-            out[piece] = np.where(inside, (gain * weight).sum(axis=1) / math.sqrt(2 * math.pi), 0.0)
+            out[piece] = (gain * weight).sum(axis=1) / math.sqrt(2 * math.pi)
         return out
 
     def inverse(self) -> GaussianMixture:

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 _UNIT = 2.0**-53
 _REACH = 38.5  # standard deviations beyond which a normal law has no double left
-_COARSE = 512  # numbers of coins that show where the sum has its mass
+_COARSE = 128  # numbers of coins that show where the sum has its mass; the cost is least between 64 and 256
 _LITTLE = 1e-13  # share of the sum that may come from where only its coarse bound is used
+_BLOCK = 200_000  # terms that are summed at a time: a few megabytes
 _LARGEST = 709.0  # exponent of a double
 _WORK = 2000.0  # of one delta, in points of a transform
 
@@ -75,47 +76,61 @@ class Shuffled(Curve):
         epsilon = np.asarray(epsilon, dtype=np.float64)
         size = np.abs(epsilon)
         lower, upper = np.zeros(epsilon.size), np.zeros(epsilon.size)
-        for place in np.flatnonzero(size < self.local):
+        inside = np.flatnonzero(size < self.local)
+        rows = max(1, _BLOCK // self._coins[1].size)
+        for start in range(0, inside.size, rows):
             checkpoint()
-            lower[place], upper[place] = self._sum(float(size[place]))
+            block = inside[start : start + rows]
+            lower[block], upper[block] = self._sums(size[block])
         below = epsilon < 0
         if below.any():
             lower[below], upper[below] = (mirrored_delta(epsilon[below], side[below]) for side in (lower, upper))
         return lower, np.minimum(upper, 1.0)
 
-    def _sum(self, epsilon: float) -> tuple[float, float]:
+    def _sums(self, epsilon: FloatArray) -> Bounds:
         """Sum over the number of coins; more coins tell less, so a coarse list bounds those that hardly count."""
         first, mass = self._coins
-        cuts = np.unique(np.linspace(0, mass.size, min(mass.size, _COARSE) + 1).astype(np.int64))
+        cuts, weight = self._cells
         starts = cuts[:-1]
-        _, most = self._given(first + starts, epsilon)
-        weight = np.add.reduceat(mass, starts)
+        least, most = self._given((first + starts)[None, :], epsilon[:, None])
         bound = weight * most
-        order = np.cumsum(np.sort(bound))
-        least = float(np.sort(bound)[int(np.searchsorted(order, _LITTLE * order[-1]))])
-        counts = bound >= least
-        inner = np.concatenate([np.arange(a, b) for a, b, use in zip(starts, cuts[1:], counts, strict=True) if use])
-        low, high = self._given(first + inner, epsilon)
-        rest = float(bound[~counts].sum())
+        ordered = np.sort(bound, axis=1)
+        share = np.cumsum(ordered, axis=1)
+        skipped = np.sum(share < _LITTLE * share[:, -1:], axis=1)
+        counts = bound >= np.take_along_axis(ordered, skipped[:, None], axis=1)
         rounding = 1.0 + _UNIT * (8.0 + 4.0 * mass.size)
-        return float(mass[inner] @ low) / rounding, (float(mass[inner] @ high) + rest) * rounding
+        if starts.size == mass.size:  # the list has every number of coins
+            return np.sum(mass * least, axis=1) / rounding, np.sum(bound, axis=1) * rounding
+        row, inner = np.nonzero(np.repeat(counts, np.diff(cuts), axis=1))
+        low, high = self._given(first + inner, epsilon[row])
+        ends = np.searchsorted(row, np.arange(epsilon.size))
+        rest = np.sum(np.where(counts, 0.0, bound), axis=1)
+        lower = np.add.reduceat(mass[inner] * low, ends) / rounding
+        return lower, (np.add.reduceat(mass[inner] * high, ends) + rest) * rounding
 
-    def _given(self, coins: NDArray[np.int64], epsilon: float) -> Bounds:
-        """Return delta given the number of fair coins C, with its rounding.
+    @Lazy
+    def _cells(self) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the ends of the cells of the coarse list, and the probability of each cell."""
+        mass = self._coins[1]
+        cuts = np.unique(np.linspace(0, mass.size, min(mass.size, _COARSE) + 1).astype(np.int64))
+        return cuts, np.add.reduceat(mass, cuts[:-1])
+
+    def _given(self, coins: NDArray[np.int64], epsilon: FloatArray) -> Bounds:
+        """Return delta given the number of fair coins C, with its rounding; both arguments broadcast.
 
         Heads are more likely under H1. Above the threshold the sum telescopes: with S(j) = P(Bin(C, 1/2) >= j) it is
         S(h-1) (e - E)/(e+1) - S(h) (E e - 1)/(e+1), E = e^eps, h the least number of heads of C + 1 that accuses; in terms
         of the mass at h - 1 it is mass (e - E)/(e+1) - S(h) (E - 1).
         """
         c = coins.astype(np.float64)
-        bias = -math.expm1(epsilon - self.local) / (1.0 + self._small)  # (e - E)/(e + 1)
+        bias = -np.expm1(epsilon - self.local) / (1.0 + self._small)  # (e - E)/(e + 1)
         # (E - 1/e)/((1 - 1/e)(E + 1)), in a form for losses of every size
-        share = math.expm1(-self.local - epsilon) / (math.expm1(-self.local) * (1.0 + math.exp(-epsilon)))
+        share = np.expm1(-self.local - epsilon) / (math.expm1(-self.local) * (1.0 + np.exp(-epsilon)))
         heads = np.minimum(np.floor(share * (c + 1.0) * (1 + 4 * _UNIT)) + 1.0, c + 1.0)
         log_mass = -np.log1p(c) - betaln(heads, c - heads + 2.0) - c * math.log(2.0)
         at = np.exp(log_mass) * bias
         tail = np.where(heads <= c, betainc(np.maximum(heads, 1.0), np.maximum(c - heads + 1.0, 0.5), 0.5), 0.0)
-        above = tail * math.expm1(min(epsilon, _LARGEST))  # beyond, at most one coin is tossed and the tail is 0
+        above = tail * np.expm1(np.minimum(epsilon, _LARGEST))  # beyond, at most one coin is tossed and the tail is 0
         error = at * _UNIT * (64.0 + 4.0 * c) + above * 1e-12
         value = at - above
         return np.maximum(value - error, 0.0), np.maximum(value, 0.0) + error

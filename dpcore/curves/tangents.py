@@ -136,13 +136,16 @@ def overlap(curve: Curve) -> tuple[float, bool]:
     return max(0.0, rest - 4e-16), False
 
 
-def corners(curve: Curve, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def corners(
+    curve: Curve, epsilon: FloatArray, delta: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return (epsilon, log alpha, log power) of the corners where neighbouring tangents at these epsilons meet.
 
     Only tangents that matter remain: the lower convex hull of the points (e^epsilon, delta), epsilon ascending from 0.
-    Corner j lies on the tangent of the returned epsilon j; by symmetry the other half mirrors them.
+    Corner j lies on the tangent of the returned epsilon j; by symmetry the other half mirrors them. `delta` are the safe
+    deltas of the epsilons, if they are known.
     """
-    delta = upper_deltas(curve, epsilon)
+    delta = upper_deltas(curve, epsilon) if delta is None else delta
     hull: list[int] = []
     log_alpha: list[float] = []
     for index in range(epsilon.size):

@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import kind
 from dpcore.core.numerals import nearest, numeral
+from dpcore.core.parameter import one_of
 from dpcore.language import parse
 from dpcore.risk import measured
 from dpcore.theorems.conversion import gaussian_fit
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.deployments.record import Deployment
+    from dpcore.regions.tradeoff import TradeOff
 
 COLUMNS: Final = (
     "deployment",
@@ -35,6 +37,7 @@ COLUMNS: Final = (
     "theorem",
     "neighbours",
 )
+MEASURES: Final = ("mu", "advantage", "true_positive_rate")
 FOLLOWS, ROUNDED, FAILS, NEW = "follows", "follows if rounded", "does not follow", "computed"
 Row = tuple[str, str, float | None, float | None, float, float, str, str, str, str, str]
 
@@ -56,9 +59,9 @@ def check(deployment: Deployment) -> pd.DataFrame:
     """
     rows: list[Row] = []
     region = deployment.region
-    neighbours = deployment.texts.get("neighbours", "as the record states" if region is None else region.neighbours)
     if region is None:
         return pd.DataFrame(columns=list(COLUMNS))
+    neighbours = _neighbours(deployment, region)
     rho, delta, epsilon = (deployment.numbers.get(name) for name in ("rho", "delta", "epsilon"))
     if rho is not None and delta is not None and delta.value > 0:
         rows += _concentrated(deployment, neighbours)
@@ -66,8 +69,12 @@ def check(deployment: Deployment) -> pd.DataFrame:
         rows.append(_row(deployment, "delta", epsilon.value, delta.value if delta else 0.0, region, neighbours))
     if deployment.number("mu") is not None and delta is not None:
         rows.append(_epsilon_of_mu(deployment, neighbours))
-    rows += _attacks(deployment, neighbours)
+    rows += _attacks(deployment, region, neighbours, MEASURES)
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _neighbours(one: Deployment, region: TradeOff) -> str:
+    return one.texts.get("neighbours", region.neighbours)
 
 
 def _row(one: Deployment, quantity: str, at: float, value: float, region: object, neighbours: str) -> Row:
@@ -148,35 +155,14 @@ def _epsilon_of_mu(one: Deployment, neighbours: str) -> Row:
     )
 
 
-def _attacks(one: Deployment, neighbours: str) -> list[Row]:
-    """Return μ, the advantage and the true-positive rate at 1 %, computed from the strongest statement."""
-    region = one.region
-    if region is None:
-        return []
+def _attacks(one: Deployment, region: TradeOff, neighbours: str, measures: Sequence[str]) -> list[Row]:
+    """Return μ, the advantage or the true-positive rate at 1 %, computed from the strongest statement."""
     rows: list[Row] = []
-    try:
-        fit = gaussian_fit(region)
-    except DpcoreError:
-        fit = None
-    if fit is not None:
-        low, high = fit.mu
-        words = f"The smallest μ of Gaussian privacy for false-positive rates from 1e-12 is {outward(high, 4)}."
-        rows.append(
-            (
-                one.name,
-                "mu",
-                1e-12,
-                one.number("mu"),
-                high,
-                low,
-                NEW,
-                words,
-                kind(low, high, "upper"),
-                region.theorem,
-                neighbours,
-            )
-        )
-    for measure, at in (("advantage", None), ("true_positive_rate", 0.01)):
+    for measure in measures:
+        if measure == "mu":
+            rows += _gaussian(one, region, neighbours)
+            continue
+        at = 0.01 if measure == "true_positive_rate" else None
         value, what = measured(region, measure, 0.0 if at is None else at)
         words = f"{measure.replace('_', ' ')}{'' if at is None else f' at false positives of {nearest(at)}'}: at most {outward(value, 4)}."
         low = value if what == "exact" else 0.0
@@ -184,6 +170,20 @@ def _attacks(one: Deployment, neighbours: str) -> list[Row]:
             (one.name, measure, at, None, value, low, NEW, words.capitalize(), what, region.theorem, neighbours)
         )
     return rows
+
+
+def _gaussian(one: Deployment, region: TradeOff, neighbours: str) -> list[Row]:
+    """Return the smallest μ on the range of rates that can be told apart; none if no finite one holds there."""
+    try:
+        fit = gaussian_fit(region)
+    except DpcoreError:
+        return []
+    if fit is None:
+        return []
+    low, high = fit.mu
+    words = f"The smallest μ of Gaussian privacy for false-positive rates from 1e-12 is {outward(high, 4)}."
+    what = kind(low, high, "upper")
+    return [(one.name, "mu", 1e-12, one.number("mu"), high, low, NEW, words, what, region.theorem, neighbours)]
 
 
 def comparison(deployments: Sequence[Deployment], measure: str = "mu") -> pd.DataFrame:
@@ -202,12 +202,13 @@ def comparison(deployments: Sequence[Deployment], measure: str = "mu") -> pd.Dat
         `name, curator, unit, period, model, statement, value, lower, kind, theorem, neighbours`.
     """
     rows = []
+    one_of("measure", MEASURES).check(measure)
     for one in deployments:
-        frame = check(one)
-        chosen = frame[frame["quantity"] == measure]
-        if chosen.empty:
+        region = one.region
+        computed = [] if region is None else _attacks(one, region, _neighbours(one, region), (measure,))
+        if not computed:
             continue
-        row = chosen.iloc[0]
+        row = dict(zip(COLUMNS, computed[0], strict=True))
         facts = {name: one.texts.get(name, "") for name in ("curator", "unit", "period", "model")}
         numbers = ", ".join(f"{name} {stated.text}" for name, stated in one.numbers.items())
         values = {name: row[name] for name in ("value", "lower", "kind", "theorem", "neighbours")}

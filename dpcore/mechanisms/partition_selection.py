@@ -39,8 +39,8 @@ CUT = Parameter(
     reference="Desfontaines, Voss, Gipson, Mandayam 2022",
     neighbours="add/remove",
     oracles=(
-        Oracle((math.log(2.0), 0.1), "delta", 0.0, 0.4, 1e-14, "p = 0.1, 0.3, 0.7, 0.9, 1: the largest step"),
         Oracle((1.0, 1e-5), "delta", 1.0, 1e-5, 1e-18, "δ itself"),
+        Oracle((math.log(2.0), 0.1), "delta", 0.0, 0.4, 1e-14, "p = 0.1, 0.3, 0.7, 0.9, 1: the largest step"),
     ),
 )
 @dataclass(frozen=True, eq=False, repr=False)

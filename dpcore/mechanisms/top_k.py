@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpcore.core.registry import COUNT, EPSILON, Oracle, register
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.exponential import Exponential
-from dpcore.regions.algebra import Loose
+from dpcore.regions.algebra import Loose, SelfComposing
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     ),
 )
 @dataclass(frozen=True, eq=False, repr=False)
-class TopK(Mechanism, Loose):
+class TopK(Mechanism, SelfComposing, Loose):
     """The worst case of k exponential mechanisms, each on the candidates that are left."""
 
     epsilon_: float = EPSILON.field()
@@ -40,6 +40,10 @@ class TopK(Mechanism, Loose):
 
     def _pair(self) -> Curve:
         return (Exponential(self.epsilon_) ** self.k).pair if self.k > 1 else Exponential(self.epsilon_).pair
+
+    def power_curve(self, k: int) -> Curve | None:
+        """Return that of all the choices together."""
+        return Exponential(self.epsilon_).power_curve(k * self.k)
 
     @property
     def claimed_epsilon(self) -> float:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 DIGITS: Final = 5  # of the numbers in a picture; files have all digits
 WIDTH: Final = 640
+EXPRESSION: Final = "expression"
+LONG: Final = 80  # characters of an expression that is written once if it has a name
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,10 @@ class RenderedFigure:
 
     @property
     def table(self) -> Table:
-        """The numbers as the page shows them."""
-        return table_of(*rows_of(self.numbers))
+        """The numbers as the page shows them; what the names of regions mean is among its parameters."""
+        columns, rows = rows_of(self.numbers)
+        kept = [place for place, name in enumerate(columns) if name != EXPRESSION]
+        return table_of([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
 
     @property
     def parameters(self) -> list[str]:
@@ -136,7 +140,8 @@ def packed(chart: dict[str, Any], words: str) -> dict[str, Any]:
 def numbers_of(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table without columns that only its chart needs.
 
-    They are slopes and order of a border, names equal to the regions, and ends of intervals where no value has one.
+    They are slopes and order of a border, marks of corners where there are none, names equal to the regions, and ends of
+    intervals where no value has one.
     """
     border = ("epsilon", "epsilon_label", "step")
     spare = list(border) if {*border, "alpha", "beta"} <= set(table.columns) else []
@@ -144,7 +149,20 @@ def numbers_of(table: pd.DataFrame) -> pd.DataFrame:
         spare += ["low", "high"]
     if {"region", "label"} <= set(table.columns) and all(map(_is_own_name, *_pairs(table))):
         spare.append("label")
-    return table.drop(columns=spare)
+    if spare and "corner" in table.columns and not table["corner"].any():
+        spare.append("corner")
+    return _named_once(table.drop(columns=spare))
+
+
+def _named_once(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose long expressions stand once: the regions by their names, `expression` in the first row of each."""
+    if not {"region", "label"} <= set(table.columns) or EXPRESSION in table.columns:
+        return table
+    regions, labels = _pairs(table)
+    if max(map(len, regions), default=0) < LONG or len(set(labels)) < len(labels):
+        return table
+    once = table["region"].where(~table["label"].duplicated(), "")
+    return table.assign(region=table["label"], **{EXPRESSION: once}).drop(columns="label")
 
 
 def _pairs(table: pd.DataFrame) -> tuple[list[str], list[str]]:
@@ -164,17 +182,17 @@ def _columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _column(values: list[Any]) -> Any:
-    if not values or not all(isinstance(value, str) for value in values):
+    """Return the shortest of three forms: a list, or each value once with its runs or its places."""
+    values = [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
+    if not values or isinstance(values[0], (dict, list)):
         return values
-    texts = list(dict.fromkeys(values))
-    places = {text: place for place, text in enumerate(texts)}
-    if len(texts) == len(values):
-        return values
-    runs = [[places[text], len(list(run))] for text, run in groupby(values)]
-    return (
-        {"texts": texts, "runs": runs}
-        if 2 * len(runs) < len(values)
-        else {"texts": texts, "at": [places[v] for v in values]}
+    once = {(type(value), value): value for value in values}
+    places = {key: place for place, key in enumerate(once)}
+    at = [places[type(value), value] for value in values]
+    runs = [[place, len(list(run))] for place, run in groupby(at)]
+    texts = list(once.values())
+    return min(
+        (values, {"texts": texts, "runs": runs}, {"texts": texts, "at": at}), key=lambda form: len(compact(form))
     )
 
 

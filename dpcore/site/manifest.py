@@ -142,6 +142,6 @@ class Work:
             if folder != home and folder.is_relative_to(home) and folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
         if self.written or gone or self.after != self.before.pieces:
-            text = json.dumps({"pieces": self.after}, indent=1, sort_keys=True) + "\n"
+            text = json.dumps({"pieces": self.after}, separators=(",", ":"), sort_keys=True) + "\n"
             (self.folder / MANIFEST).write_text(text, encoding="utf-8")
         return tuple(gone)

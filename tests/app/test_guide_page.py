@@ -77,8 +77,11 @@ def test_parts_keep_all_of_a_text() -> None:
         shown = "".join(part.heading + part.markdown + part.code for part in guide_texts.parts(name))
         file = guide_texts.page.data_folder() / "guide" / f"{name}.md"
         text = replaced(with_sections(file, text), guide_texts._in_app)  # references are links in the app
-        plain = re.sub(r"```[ \t]*figure.*?```", "", text, flags=re.DOTALL)
-        plain = re.sub(r"^```\w*", "", plain, flags=re.MULTILINE)
+        quoted = re.split(
+            r"^````\w*\n(.*?)^````$", text, flags=re.DOTALL | re.MULTILINE
+        )  # a block shows others as they are
+        rest = [re.sub(r"```[ \t]*figure.*?```", "", part, flags=re.DOTALL) for part in quoted[::2]]
+        plain = "".join([*(re.sub(r"^```\w*", "", part, flags=re.MULTILINE) for part in rest), *quoted[1::2]])
         assert len(re.sub(r"\s|#", "", shown)) == len(re.sub(r"\s|#", "", plain)), name
 
 

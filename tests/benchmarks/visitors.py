@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -23,10 +23,77 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 FIELDS = ("text_input", "text_area", "number_input", "slider")
 PATIENCE = 120.0  # seconds
+ENDED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
-class Visitor:
-    """One visitor at one page.
+class OpenPage:
+    """What a browser knows of a page: the messages to send, and what comes back; no connection.
+
+    Parameters
+    ----------
+    page : str
+        Name of the page in its address.
+    """
+
+    def __init__(self, page: str) -> None:
+        self.page = page
+        self.fields: dict[str, str] = {}  # the key of a field -> how Streamlit calls it
+        self.fragments: dict[str, str] = {}  # what Streamlit calls a field -> the part of the page that runs with it
+        self.values: dict[str, WidgetState] = {}
+        self.script = ""  # how Streamlit calls the page
+        self.errors: list[str] = []  # of the last run
+
+    def request(self, query: dict[str, str] | None = None, fragment: str = "") -> bytes:
+        """Return the message that asks for a run of the page's script or of a part of it, as after a move of the hand."""
+        message = BackMsg()
+        if self.script:
+            message.rerun_script.page_script_hash = self.script
+        else:
+            message.rerun_script.page_name = self.page
+        message.rerun_script.query_string = urlencode(query or {})
+        message.rerun_script.widget_states.widgets.extend(self.values.values())
+        message.rerun_script.context_info.is_embedded = False
+        message.rerun_script.fragment_id = fragment
+        return bytes(message.SerializeToString())
+
+    def change(self, key: str, value: str | float) -> bytes:
+        """Return the message after a text is typed into the field of a key, or its slider is moved to a number."""
+        name = self.fields[key]
+        state = WidgetState(id=name)
+        if isinstance(value, str):
+            state.string_value = value
+        else:
+            state.double_array_value.data.append(value)
+        self.values[name] = state
+        return self.request(fragment=self.fragments[name])
+
+    def take(self, data: bytes | str) -> bool:
+        """Take a message of the server; return whether it ends a run."""
+        message = ForwardMsg.FromString(data if isinstance(data, bytes) else data.encode())
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.errors = []
+        elif kind == "navigation":
+            self.script = message.navigation.page_script_hash
+        elif kind == "delta":
+            self.errors += self._note(message)
+        return kind == "script_finished" and message.script_finished in ENDED
+
+    def _note(self, message: ForwardMsg) -> list[str]:
+        """Remember the fields that are drawn; return what is said to be wrong."""
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind in FIELDS:
+            name = getattr(element, kind).id
+            self.fields[name.rpartition("-")[2]] = name
+            self.fragments[name] = message.delta.fragment_id
+        if kind == "exception":
+            return [element.exception.message]
+        return [element.alert.body] if kind == "alert" and element.alert.format == element.alert.ERROR else []
+
+
+class Visitor(OpenPage):
+    """One visitor at one page, connected.
 
     Parameters
     ----------
@@ -37,79 +104,44 @@ class Visitor:
     """
 
     def __init__(self, address: str, page: str, **query: str) -> None:
-        self.page = page
-        self.socket: ClientConnection = connect(
-            f"ws://{address}/_stcore/stream",
-            subprotocols=["streamlit"],  # type: ignore[list-item]  # a name of its own for str
-            max_size=None,
-            open_timeout=PATIENCE,
-            close_timeout=0.5,  # who leaves does not wait
+        super().__init__(page)
+        self.stack = ExitStack()
+        self.socket: ClientConnection = self.stack.enter_context(
+            connect(
+                f"ws://{address}/_stcore/stream",
+                subprotocols=["streamlit"],  # type: ignore[list-item]  # a name of its own for str
+                max_size=None,
+                open_timeout=PATIENCE,
+                close_timeout=0.5,  # who leaves does not wait
+            )
         )
-        self.fields: dict[str, str] = {}  # the key of a field -> how Streamlit calls it
-        self.values: dict[str, WidgetState] = {}
-        self.script = ""  # how Streamlit calls the page
         self.send(query)
 
     def send(self, query: dict[str, str] | None = None) -> None:
-        """Ask for a run of the page's script, as after a move of the hand; what runs already is replaced."""
-        message = BackMsg()
-        if self.script:
-            message.rerun_script.page_script_hash = self.script
-        else:
-            message.rerun_script.page_name = self.page
-        message.rerun_script.query_string = urlencode(query or {})
-        message.rerun_script.widget_states.widgets.extend(self.values.values())
-        message.rerun_script.context_info.is_embedded = False
-        self.socket.send(message.SerializeToString())
+        """Ask for a run of the page's script; what runs already is replaced."""
+        self.socket.send(self.request(query))
 
     def put(self, key: str, value: str | float) -> None:
         """Type a text into the field of a key, or move its slider to a number, and ask for a run."""
-        name = self.fields[key]
-        state = WidgetState(id=name)
-        if isinstance(value, str):
-            state.string_value = value
-        else:
-            state.double_array_value.data.append(value)
-        self.values[name] = state
-        self.send()
+        self.socket.send(self.change(key, value))
 
     def shown(self) -> list[str]:
         """Wait until the last run has ended; return the errors that the page shows."""
-        errors: list[str] = []
         ends_at = time.monotonic() + PATIENCE
-        while True:
-            data = self.socket.recv(timeout=ends_at - time.monotonic())
-            message = ForwardMsg.FromString(data if isinstance(data, bytes) else data.encode())
-            kind = message.WhichOneof("type")
-            if kind == "new_session":
-                errors = []
-            elif kind == "navigation":
-                self.script = message.navigation.page_script_hash
-            elif kind == "delta":
-                errors += self.note(message)
-            elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                return errors
-
-    def note(self, message: ForwardMsg) -> list[str]:
-        """Remember the fields that are drawn; return what is said to be wrong."""
-        element = message.delta.new_element
-        kind = element.WhichOneof("type")
-        if kind in FIELDS:
-            name = getattr(element, kind).id
-            self.fields[name.rpartition("-")[2]] = name
-        if kind == "exception":
-            return [element.exception.message]
-        return [element.alert.body] if kind == "alert" and element.alert.format == element.alert.ERROR else []
+        while not self.take(self.socket.recv(timeout=ends_at - time.monotonic())):
+            pass
+        return self.errors
 
     def leave(self) -> None:
         """Close the page."""
-        self.socket.close()
+        self.stack.close()
 
 
 @contextmanager
-def server(port: int) -> Iterator[int]:
-    """Run the app as `make app` does and give the number of its process."""
+def server(port: int, processes: int = 1) -> Iterator[int]:
+    """Run the app as `make app` or `make serve` does and give the number of its process."""
     options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+    options += ["--processes", str(processes)]
     process = subprocess.Popen(
         [sys.executable, "serve.py", *options],
         cwd=ROOT,

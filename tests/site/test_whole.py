@@ -99,7 +99,8 @@ def test_every_page_keeps_the_rules(site: Path, pages: dict[str, Reader]) -> Non
             assert tag != "script" or given.get("src"), f"{name}: a script inside the page"
     text = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.html"))
     assert "&lt;p&gt;" not in text
-    assert "NaN" not in re.sub(r"no NaN|NaN never", "", text)
+    history = (site / "about" / "changelog.html").read_text(encoding="utf-8")  # tells what was mended
+    assert "NaN" not in re.sub(r"no NaN|NaN never", "", text.replace(history, ""))
 
 
 def test_formulas_are_mathml(pages: dict[str, Reader]) -> None:

@@ -24,7 +24,7 @@
       document.head.append(script);
     });
 
-  // data come by column; repeated texts are stored once
+  // data come by column; repeated values are stored once
   const column = (held) => {
     if (Array.isArray(held)) return held;
     if (held.at) return held.at.map((place) => held.texts[place]);

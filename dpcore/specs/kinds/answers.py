@@ -183,6 +183,10 @@ class PlainTableDrawer(Drawer):
             msg = "Give the table either as a file or as rows."
             raise DomainError(msg)
 
+    def about(self) -> dict[str, Any]:
+        """Return what the table is made of; rows are its parameters here, not its look."""
+        return {**super().about(), **({"rows": self.rows.strip().splitlines()} if self.rows else {})}
+
     def recipe(self) -> Any:
         """Return the table."""
         source = File(self.file, self.folder) if self.file else self.rows
