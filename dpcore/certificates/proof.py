@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpcore_verify.regions import Region
 
 _MARGIN = 4e-16  # a few roundings of doubles
+_LARGE = 40.0  # from here on e^epsilon - 1 and e^epsilon are the same double
 _TINY = 1e-300  # a delta of 0 is proved or not, whatever the width
 _NEAR = 1e-15  # of an epsilon inside a sample, which is no decimal
 
@@ -85,7 +86,7 @@ class Proof:
             )
         else:
             share = float(node.p)
-            inner = math.log1p(math.expm1(epsilon[0]) / share)
+            inner = _inside(epsilon[0], share)
             places = (inner * (1 - _NEAR), inner * (1 + _NEAR)) if inner else (0.0, 0.0)
             self._part(
                 node.inner, places, (_up(lower / share), _down(upper / share) if upper < 1 else 1.0, width / share), at
@@ -148,6 +149,13 @@ class Proof:
     def deltas(self) -> Deltas:
         """Return what the evaluations prove."""
         return Deltas(self.text, self.evaluations)
+
+
+def _inside(epsilon: float, share: float) -> float:
+    """Return log(1 + (e^epsilon - 1) / share), also where e^epsilon is above all doubles."""
+    if epsilon < _LARGE:
+        return math.log1p(math.expm1(epsilon) / share)
+    return epsilon + math.log1p(-(1 - share) * math.exp(-epsilon)) - math.log(share)
 
 
 def _up(value: float) -> float:

@@ -36,6 +36,12 @@ def test_deltas_below_the_normal_doubles_are_bounds(text: str, epsilon: float) -
     assert asked([(text, {"epsilon": epsilon})]).proved == 1
 
 
+def test_samples_of_large_losses() -> None:
+    """Once an overflow: e^epsilon is above all doubles."""
+    tally = asked([("subsample(dp(1)^900, 0.25)", {"epsilon": 750.0}), ("subsample(dp(1)^900, 0.25)", {"delta": 1e-9})])
+    assert tally.proved == 2
+
+
 def test_discrete_noise() -> None:
     tally = asked([("discrete_gaussian(2)^10", {"epsilon": 1.0}), ("discrete_gaussian(10)^1000", {"delta": 1e-6})])
     assert tally.proved == 2
