@@ -90,8 +90,9 @@ def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
         answers = _powers(grid, cells, asked)
         left = [place for place, answer in enumerate(answers) if answer is None]
         texts = {place: filled(grid.expression, cells[place]) for place in left}
-        for place, answer in zip(left, _family(grid, [texts[i] for i in left], [asked[i] for i in left]), strict=True):
-            answers[place] = answer
+        shared = _family(grid, [texts[i] for i in left], [asked[i] for i in left])
+        for place, known in zip(left, shared, strict=True):
+            answers[place] = known
         left = [place for place in left if answers[place] is None]
         for text, group in groupby(left, key=texts.__getitem__):
             some = list(group)
