@@ -29,6 +29,9 @@ PAGES = (
     "Statistics_lab",
     "Plan_a_release",
     "Your_data",
+    "Private_training",
+    "Local_privacy",
+    "Map",
 )
 _BETWEEN = """() => {
   const main = document.querySelector("[data-testid='stMain']");
