@@ -158,7 +158,7 @@ def _planned(plan: ReleasePlan) -> dict[str, str]:
 
 def _top(name: str, delta: float, budget: str, epsilon: float | None) -> str:
     require = f'require = "spent.epsilon <= {numeral(epsilon)}"\n' if epsilon is not None else ""
-    return f"+++\ncontents = false\n{require}\n[values]\nspent = 'ledger({name}, delta={numeral(delta)}{budget})'\n+++"
+    return f"+++\ncontents = false\ncompact = true\n{require}\n[values]\nspent = 'ledger({name}, delta={numeral(delta)}{budget})'\n+++"
 
 
 def _facts_table(told: Mapping[str, str], ledger: Ledger, has_budget: bool) -> str:
