@@ -1,4 +1,4 @@
-"""Private training: the certified ε of a training run, what libraries print for it, and a statement to publish."""
+"""Private training: the ε of a training run, what libraries print for it, and a statement to publish."""
 
 from collections.abc import Mapping
 

@@ -240,7 +240,7 @@ def answer(query: RunQuery) -> str:
             raise BudgetError(str(row["note"]))
         return epsilon_words(run, query.delta, (float(row["epsilon_lower"]), float(row["epsilon"])))
     if run.twin is None:
-        return "Release the slider to see the certified ε."
+        return "Release the slider to see ε."
     bound, _ = result(renyi_epsilon, run.twin.sigma, run.twin.q, run.steps, query.delta)
     return f"After {run.words()}, ε at δ = {outward(query.delta, 6)} is at most {outward(bound, 6)} (Rényi bound)."
 

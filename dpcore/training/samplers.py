@@ -169,7 +169,7 @@ FULL_SAMPLER: Final = Sampler(
 SAMPLERS: Final = (POISSON_SAMPLER, TRUNCATED_SAMPLER, FIXED_SAMPLER, FULL_SAMPLER)
 SHUFFLE: Final = "shuffle"
 REFUSED: Final = {
-    SHUFFLE: "No ε is certified for batches cut from a shuffled list: they can reveal several times more than Poisson samples "
+    SHUFFLE: "No ε is proved for batches cut from a shuffled list: they can reveal several times more than Poisson samples "
     "of the same size. Sample each record with probability q in every step (poisson), or use all records (full)."
 }
 """Samplers that people ask for and that have no certified region, each with the reason."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "private training (DP-SGD): certified epsilon, mu, attacks, what Opacus and others print, and a statement"
+HELP = "private training (DP-SGD): epsilon, mu, attacks, what Opacus and others print, and a statement"
 EPILOG = (
     "Numbers may be written as 256/60000 or 60*60000/256. With --target-epsilon leave out the number sought: --sigma, --batch, "
     "--examples, or both --epochs and --steps."
@@ -93,7 +93,7 @@ def _shuffled(arguments: argparse.Namespace, numbers: dict[str, Any]) -> pd.Data
     }
     wrong = [name for name, value in given.items() if value is not None]
     if wrong or arguments.unit_records != 1:
-        msg = f"{(wrong or ['--unit-records'])[0]} needs a certified ε, and shuffled batches have none: only a lower bound is proved."
+        msg = f"{(wrong or ['--unit-records'])[0]} needs an ε, and shuffled batches have none: only a lower bound is proved."
         raise DomainError(msg)
     if arguments.sigma is None:
         msg = "The noise is missing: give --sigma."

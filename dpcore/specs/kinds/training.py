@@ -94,7 +94,7 @@ class StepsDrawer(TrainingDrawer):
     """Epsilon of private training as the number of steps grows."""
 
     kind: ClassVar[str] = "steps"
-    meaning: ClassVar[str] = "ε of private training as the number of steps grows: certified, by Rényi and by the CLT"
+    meaning: ClassVar[str] = "ε of private training as the number of steps grows: composed, by Rényi and by the CLT"
 
     delta: float = fields.number(1e-5, low=0.0, high=1.0, low_open=True)
     steps: tuple[float, ...] | None = fields.numbers(None)
