@@ -162,7 +162,7 @@ def _planned(plan: ReleasePlan) -> dict[str, str]:
 def _top(name: str, delta: float, budget: str, epsilon: float | None, *, certificate: bool) -> str:
     require = f'require = "spent.epsilon <= {numeral(epsilon)}"\n' if epsilon is not None else ""
     proof = f"proof = 'certificate(spent.region, delta={numeral(delta)})'\n" if certificate else ""
-    return f"+++\ncontents = false\n{require}\n[values]\nspent = 'ledger({name}, delta={numeral(delta)}{budget})'\n{proof}+++"
+    return f"+++\ncontents = false\ncompact = true\n{require}\n[values]\nspent = 'ledger({name}, delta={numeral(delta)}{budget})'\n{proof}+++"
 
 
 def _facts_table(told: Mapping[str, str], ledger: Ledger, has_budget: bool, certificate: bool) -> str:
