@@ -7,6 +7,9 @@ WORKERS ?= 4
 PROCESSES ?= $(shell expr $$(nproc) + 1)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
+# Small matrices: threads that wait for each other only take the cores from the other workers.
+export OPENBLAS_NUM_THREADS ?= 1
+
 .DEFAULT_GOAL := help
 .PHONY: help setup app serve site test test-long lint types coverage fuzz benchmark interop lowest soak verify pictures map stub wheel clean distclean
 

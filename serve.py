@@ -6,13 +6,18 @@ long with a bare status code or silently drops its query. Here such a link leads
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
-from starlette.middleware import Middleware
-from streamlit.starlette import App
+# Threads of the linear algebra wait for each other in a loop: products as small as ours are faster on one, and other
+# visitors need the cores. It is read when numpy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from dpcore.app.web import LongLinks, SecurityHeaders
+from starlette.middleware import Middleware  # noqa: E402  # after the setting above
+from streamlit.starlette import App  # noqa: E402
+
+from dpcore.app.web import LongLinks, SecurityHeaders  # noqa: E402
 
 HOME: Final = Path(__file__).resolve().parent / "streamlit_app.py"
 
