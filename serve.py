@@ -14,10 +14,10 @@ from typing import Final
 # visitors need the cores. It is read when numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from starlette.middleware import Middleware  # noqa: E402  # after the setting above
-from streamlit.starlette import App  # noqa: E402
+from starlette.middleware import Middleware
+from streamlit.starlette import App
 
-from dpcore.app.web import LongLinks, SecurityHeaders  # noqa: E402
+from dpcore.app.web import LongLinks, SecurityHeaders
 
 HOME: Final = Path(__file__).resolve().parent / "streamlit_app.py"
 
