@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,16 @@ from hypothesis import strategies as st
 
 from dpcore.cli import main
 from dpcore.core.errors import DpcoreError
-from dpcore.deployments import Deployment, Stated, check, comparison, read_deployments, tier, write_deployments
+from dpcore.deployments import (
+    Deployment,
+    Stated,
+    check,
+    comparison,
+    read_deployments,
+    record_schema,
+    tier,
+    write_deployments,
+)
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "deployments" / "published.yaml"
 RECORDS = read_deployments(FILE.read_text(encoding="utf-8"), FILE.name)
@@ -61,7 +72,7 @@ def test_a_wrong_record_does_not_follow() -> None:
 
 
 def test_every_published_record_has_its_source_and_numbers() -> None:
-    assert len(RECORDS) >= 9
+    assert len(RECORDS) >= 12
     for one in RECORDS:
         assert one.sources
         assert tier(one) >= 2
@@ -74,6 +85,21 @@ def test_every_published_record_has_its_source_and_numbers() -> None:
     row = table[table["name"] == "Apple health types"].iloc[0]
     assert row["value"] == pytest.approx(math.tanh(1.0), rel=1e-12)
     assert row["kind"] == "exact"
+
+
+def test_the_schema_is_the_file_and_holds_for_all_records() -> None:
+    text = (FILE.parent / "schema.json").read_text(encoding="utf-8")
+    assert text == json.dumps(record_schema(), indent=1, ensure_ascii=False) + "\n"
+    judge = jsonschema.Draft202012Validator(json.loads(text))
+    judge.check_schema(json.loads(text))
+    rows = [
+        one.texts | {name: number.text for name, number in one.numbers.items()} | {"sources": list(one.sources)}
+        for one in RECORDS
+    ]
+    assert judge.is_valid(rows)
+    assert judge.is_valid(rows[0])
+    for wrong in ({"epsilom": "1"}, {"model": "cloud"}, {"sources": "ftp://x.example"}, {"name": 3}):
+        assert not judge.is_valid(rows[0] | wrong)
 
 
 def test_what_is_written_reads_the_same() -> None:

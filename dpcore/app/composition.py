@@ -365,9 +365,11 @@ def _mu_words(mechanism: str, k: int) -> str:
 
 
 def say_mu(query: CompositionQuery) -> None:
-    """Say the mu of all mechanisms together, and its regret."""
-    with suppress(DpcoreError), work.progress("Fitting"):  # the table above says what is too large to be composed
-        st.markdown(plain(result(_mu_words, query.mechanism, query.k)))
+    """Say the mu of all mechanisms together, and its regret, once someone wants to know: the fit takes longer than the picture."""
+    box = st.expander("As one Gaussian: μ", icon=":material/show_chart:", on_change="rerun", key="composition_mu")
+    if box.open:
+        with box, suppress(DpcoreError), work.progress("Fitting"):  # the table above says what cannot be composed
+            st.markdown(plain(result(_mu_words, query.mechanism, query.k)))
 
 
 def command(query: CompositionQuery, table: pd.DataFrame) -> str:

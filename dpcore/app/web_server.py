@@ -21,6 +21,7 @@ from streamlit.web.cli import configurator_options
 from dpcore.app.processes import MOST, serve_several
 from dpcore.app.web import SecurityHeaders
 from dpcore.app.web_protocol import LONGEST_HEAD, BoundedProtocol
+from dpcore.app.web_socket import CollectingProtocol
 from dpcore.core.errors import DpcoreError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _serve(app: ASGIApp) -> None:
         http=BoundedProtocol,
         loop="dpcore.app.event_loop:new_event_loop",
         h11_max_incomplete_event_size=LONGEST_HEAD,
-        ws="websockets-sansio",
+        ws=CollectingProtocol,
         ws_max_size=LONGEST_MESSAGE,
         ws_ping_interval=interval,
         ws_ping_timeout=interval,

@@ -395,7 +395,7 @@ def begin() -> None:
     if get_script_run_ctx() is not None:  # otherwise this thread does not belong to a page
         idle_timer.note()
         module_freezer.note()
-        impose(deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
+        impose(tolerance=TOLERANCE, deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
         install(keeper(cache()))
 
 

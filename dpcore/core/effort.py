@@ -97,15 +97,15 @@ def effort(
         _fraction.reset(before)
 
 
-def impose(*, deadline: float, memory: int, progress: Callable[[float], None]) -> None:
+def impose(*, tolerance: float, deadline: float, memory: int, progress: Callable[[float], None]) -> None:
     """Replace the effort of everything that this thread or task computes from now on.
 
     Parameters
     ----------
-    deadline, memory, progress : float or int or callable
-        As in `effort`; the tolerance is the default one.
+    tolerance, deadline, memory, progress : float or int or callable
+        As in `effort`.
     """
-    _current.set(Effort(ends_at=time.monotonic() + deadline, memory=memory, progress=progress))
+    _current.set(Effort(TOLERANCE.check(tolerance), time.monotonic() + deadline, memory, progress))
 
 
 def checkpoint(fraction: float | None = None) -> None:

@@ -121,6 +121,12 @@ class Curve(ABC):
     def inverse(self) -> Curve:
         """Return the curve with the roles of P0 and P1 exchanged."""
 
+    def leading_closure(self, method: str) -> Curve:
+        """Return the union with the inverse of a pair that `leads`."""
+        from dpcore.curves.combined import LeadingClosure  # noqa: PLC0415  combinations are curves themselves
+
+        return LeadingClosure(self, method)
+
     def group(self, size: int) -> Curve:
         """Return the curve of groups of `size` records of a symmetric curve."""
         from dpcore.curves.combined import Grouped  # noqa: PLC0415  combinations are curves themselves

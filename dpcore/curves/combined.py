@@ -113,7 +113,7 @@ def closed(curve: Curve, method: str | None = None) -> Curve:
     if curve.symmetric:
         return curve
     if curve.leads:
-        return LeadingClosure(curve, method or curve.method)
+        return curve.leading_closure(method or curve.method)
     return Either([curve, curve.inverse()], symmetric=True, method=method or curve.method, pair=True)
 
 

@@ -2,11 +2,15 @@ r"""The pair (P0, s P1 + (1 - s) P0): the record is in the sample with probabili
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dpcore.core.lazy import Lazy
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.combined import LeadingClosure, closed
+from dpcore.curves.gaussian import GaussianCurve
+from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.normal_jumps import JumpTransform
 from dpcore.engine.normal_jumps import Jumps
 from dpcore.engine.sampled_laplace_mgf import (
@@ -17,8 +21,16 @@ from dpcore.engine.sampled_laplace_mgf import (
     SampledLaplaceLoss,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
 TALLEST, SHORT = 1e5, -20.0
 """The contour is used if log abs(M) of a product at this height is below: else it needs too many nodes."""
+
+_DEEPEST, _CUTS, _ROUNDS = 745.0, 16, 15
+"""Rates are searched in an interval of this length in their logarithm, cut so often so many times: down to the rounding of a double."""
 
 
 class Subsampled(Curve):
@@ -90,10 +102,72 @@ class Subsampled(Curve):
         """Return the other direction."""
         return self.other
 
+    def leading_closure(self, method: str) -> LeadingClosure:
+        """Return the union with the inverse, with its betas where those of the base are formulas."""
+        known = isinstance(self.base, (GaussianCurve, LaplaceCurve))
+        return SampledClosure(self, method) if known else LeadingClosure(self, method)
+
     @Lazy
     def other(self) -> Subsampled:
         """Return the same pair exchanged."""
         return type(self)(self.base, self.share, flipped=not self.flipped)
+
+
+class SampledClosure(LeadingClosure):
+    r"""The symmetric closure of a sample of a symmetric curve f whose betas are a formula.
+
+    The sample alone has the trade-off :math:`f_s(\alpha) = s f(\alpha) + (1-s)(1-\alpha)`. Its slope is -1 where that of f is, at the
+    corner :math:`a = f(a)`. Up to there it is the border of the closure, since larger slopes belong to epsilons above 0,
+    where the sample's own direction has the larger delta. Then follows the line of slope -1, and after it the mirror
+    image: the beta with :math:`1 - \alpha = s (1 - f(\beta)) + (1-s) \beta`, whose right side grows with beta.
+    """
+
+    def __init__(self, curve: Subsampled, method: str) -> None:
+        super().__init__(curve, method)
+        self.base, self.share = curve.base, curve.share
+
+    def beta_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return the three pieces of the border: the sample's own, the line and the mirror image."""
+        a = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
+        own = self.base.beta_bounds(a)[0]
+        line = (1.0 - self.share) + 2.0 * self.share * self.corner - a
+        value = np.where(a <= own, self.share * own + (1.0 - self.share) * (1.0 - a), line)
+        mirror = (a > own) & (self._power(np.full(1, self.corner)) > 1.0 - a)
+        if mirror.any():
+            value[mirror] = self._mirrored(1.0 - a[mirror])
+        return value, value
+
+    def power_bounds(self, alpha: FloatArray) -> Bounds:
+        """Return 1 - beta, with all digits of a small one."""
+        a = np.asarray(alpha, dtype=np.float64)
+        value = np.where(a <= self.base.beta_bounds(a)[0], self._power(a), 1.0 - self.beta_bounds(a)[0])
+        return value, value
+
+    def _power(self, alpha: FloatArray) -> FloatArray:
+        return np.asarray(self.share * self.base.power_bounds(alpha)[0] + (1.0 - self.share) * alpha, dtype=np.float64)
+
+    @Lazy
+    def corner(self) -> float:
+        """Return the rate at which f meets the diagonal."""
+        high = np.full(1, np.log(0.5))
+        return float(_largest(lambda rate: rate <= self.base.beta_bounds(rate.ravel())[0].reshape(rate.shape), high)[0])
+
+    def _mirrored(self, power: FloatArray) -> FloatArray:
+        """Return the largest beta at which the sample's own power does not exceed the one asked for."""
+        with np.errstate(divide="ignore"):
+            high = np.maximum(np.log(power), -2.0 * _DEEPEST)  # a test finds at least as many as it accuses wrongly
+        return _largest(lambda rate: self._power(rate.ravel()).reshape(rate.shape) <= power, high)
+
+
+def _largest(holds: Callable[[FloatArray], NDArray[np.bool_]], high: FloatArray) -> FloatArray:
+    """Return the largest rates, up to e^high, for which something holds that holds for all smaller ones; 0 if for none."""
+    low, high = high - _DEEPEST, high.copy()
+    for _ in range(_ROUNDS):
+        rows = np.linspace(low, high, _CUTS + 1)
+        last = np.maximum(np.sum(holds(np.exp(rows)), axis=0) - 1, 0)
+        low, high = (np.take_along_axis(rows, np.minimum(last + step, _CUTS)[None], axis=0)[0] for step in (0, 1))
+    rate = np.exp(low)
+    return np.asarray(np.where(holds(rate[None])[0], rate, 0.0), dtype=np.float64)
 
 
 class SampledGaussian(JumpTransform, Subsampled):
@@ -154,7 +228,7 @@ class SampledLaplace(Subsampled):
         return SampledLaplaceClosure(self, method)
 
 
-class SampledLaplaceClosure(LeadingClosure):
+class SampledLaplaceClosure(SampledClosure):
     """The symmetric closure of Laplace noise on a sample, with its transform."""
 
     def __init__(self, curve: SampledLaplace, method: str) -> None:

@@ -2,6 +2,7 @@
 
 from dpcore.deployments.checking import COLUMNS, check, comparison
 from dpcore.deployments.record import FIELDS, TIERS, Deployment, Stated, tier
+from dpcore.deployments.schema import record_schema
 from dpcore.deployments.yaml_files import read_deployments, write_deployments
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "check",
     "comparison",
     "read_deployments",
+    "record_schema",
     "tier",
     "write_deployments",
 ]

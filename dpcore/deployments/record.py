@@ -61,7 +61,7 @@ NUMBERS: Final[dict[str, Parameter]] = {
 FLAVORS: Final = ("pure", "approximate", "zcdp", "gdp", "rdp")
 MODELS: Final = ("central", "local", "shuffle")
 REQUIRED: Final = ("name", "curator", "product", "sources")
-_LONGEST: Final = 2000
+LONGEST: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class Deployment:
                 msg = f"{name} is missing: {TIERS[1][name]}."
                 raise DomainError(msg)
         for name, text in self.texts.items():
-            if name not in FIELDS or name in NUMBERS or len(text) > _LONGEST:
-                msg = f"{name} must be a text of at most {_LONGEST} characters, got {shown(text)}."
+            if name not in FIELDS or name in NUMBERS or len(text) > LONGEST:
+                msg = f"{name} must be a text of at most {LONGEST} characters, got {shown(text)}."
                 raise DomainError(msg)
         for name, allowed in (("flavor", FLAVORS), ("model", MODELS)):
             if name in self.texts:

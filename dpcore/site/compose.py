@@ -16,7 +16,7 @@ from dpcore.site.docstrings import as_markdown
 from dpcore.site.examples import is_own
 from dpcore.site.figures import RenderedFigure, compact
 from dpcore.site.labels import TABLES
-from dpcore.site.markdown import Heading, Text, Writer
+from dpcore.site.markdown import Heading, Text, Writer, plain_heading
 from dpcore.site.places import Directory
 from dpcore.site.search import plain
 from dpcore.specs.presets import app_link
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from dpcore.specs import Spec
 
 FIGURES: Final = "figures"
+_NUMBERED: Final = ("Figure", "Table")  # how a source counts what it shows
 _SPACES: Final = re.compile(r"[ \t]+\n")
 LEAST_CONTENTS: Final = 2  # headings; fewer need no table of contents
 MOST_CONTENTS: Final = 32  # headings of two levels; more are listed by their first level only
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
 
@@ -209,7 +210,9 @@ class Composer:
         """Return the body of a page of figures."""
         parts = [self.md(text)] if text else []
         for spec in specs:
-            parts += [self.heading(str(spec["title"])), self.figure(spec, titled=False)]
+            place, title = str(spec.get("place", "")), str(spec["title"])
+            words = f"{place}: {title}" if place.startswith(_NUMBERED) else title
+            parts += [self.heading(words, name=plain_heading(title)), self.figure(spec, titled=False)]
         return "".join(parts)
 
     def home(self, text: Text, questions: Sequence[HomeQuestion]) -> str:

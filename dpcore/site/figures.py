@@ -67,7 +67,7 @@ class RenderedFigure:
     def table(self) -> Table:
         """The numbers as the page shows them; what the names of regions mean is among its parameters."""
         columns, rows = rows_of(self.numbers)
-        kept = [place for place, name in enumerate(columns) if name != EXPRESSION]
+        kept = [place for place, name in enumerate(columns) if name != self.facts.get("defines")]
         return table_of([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
 
     @property
@@ -120,6 +120,8 @@ def render(spec: Spec, name: str) -> RenderedFigure:
         "rows": len(figure.table),
         "columns": [str(column) for column in table.columns],
     }
+    if EXPRESSION in table.columns and EXPRESSION not in figure.table.columns:
+        facts["defines"] = EXPRESSION  # the column that says what the names of regions stand for
     return RenderedFigure(facts, packed(chart, figure.takeaway), svg, frame_text(pd.DataFrame(plain_columns(table))))
 
 

@@ -77,15 +77,15 @@ def missing_page(config: Config, pages: Sequence[Page]) -> Page:
 
 
 def found_files(config: Config, pages: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the index of the search and, if the site has an address, the list of its pages for search engines."""
+    """Return the index of the search, a word to search engines and, if the site has an address, the list of its pages."""
     shown = {path: text for path, text in pages.items() if path != MISSING}
-    files = {INDEX: index_of(shown).encode()}
+    files = {INDEX: index_of(shown).encode(), "robots.txt": b"User-agent: *\nAllow: /\n"}
     if config.address:
         places = [f"{config.address}/{path if path != 'index.html' else ''}" for path in shown]
         urls = "".join(f"<url><loc>{html.escape(place)}</loc></url>\n" for place in places)
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         files["sitemap.xml"] = f"{head}{urls}</urlset>\n".encode()
-        files["robots.txt"] = f"User-agent: *\nAllow: /\nSitemap: {config.address}/sitemap.xml\n".encode()
+        files["robots.txt"] += f"Sitemap: {config.address}/sitemap.xml\n".encode()
     return files
 
 

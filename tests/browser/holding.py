@@ -20,6 +20,7 @@ PAGES = {
     "Audit": ("Audit", "audit_trials_slider", 0),
     "Choose your noise": ("Choose_your_noise", "choose_epsilon_slider", 0),
     "Local privacy": ("Local_privacy", "local_epsilon_slider", 0),
+    "Map": ("Map", "map_delta_slider", 0),
 }
 """Address, key of the slider and place of the chart that follows it, for every page with a live picture."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import vl_convert
 from PIL import Image
@@ -19,15 +20,16 @@ from PIL import Image
 from dpcore.charts.export import picture
 from dpcore.charts.theme import Look
 from dpcore.core.errors import DpcoreError
+from dpcore.language import parse
 from dpcore.site import build_site
 from dpcore.site.colours import counterparts
 from dpcore.site.docstrings import as_markdown, signature
-from dpcore.site.figures import WIDTH, compact, packed, rounded
+from dpcore.site.figures import WIDTH, compact, packed, render, rounded
 from dpcore.site.markdown import Writer, read
 from dpcore.site.maths import mathml
 from dpcore.site.svg import responsive, shortened
 from dpcore.site.tables import parameters_of, table_of
-from dpcore.specs import SpecError
+from dpcore.specs import Spec, SpecError
 from dpcore.specs.base import draw
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -325,3 +327,16 @@ def test_docstrings_become_markdown() -> None:
     assert "$$y = x^2$$" in made
     assert "- `x` (`float`):\n  A number with a \\* star." in made
     assert signature("example", example) == "example(x: float, *, name: str = 'a') -> int"
+
+
+def test_a_long_expression_stands_once_and_a_column_of_ones_own_stays() -> None:
+    long = " * ".join(f"gaussian({sigma})" for sigma in range(20, 30))
+    drawn = render(
+        Spec({"draw": "regions", "regions": [long, "gdp(1)"], "labels": ["all", "one"], "title": "Two"}), "x"
+    )
+    rows = pd.read_csv(io.StringIO(drawn.numbers), keep_default_na=False)
+    told = rows[rows["expression"] != ""]
+    assert told[["region", "expression"]].to_numpy().tolist() == [["all", str(parse(long))], ["one", "gdp(1)"]]
+    assert "expression" not in drawn.table.columns
+    own = render(Spec({"draw": "table", "title": "Own", "rows": "label,expression\nCounts,laplace(0.1)\n"}), "y")
+    assert own.table.columns == ("label", "expression")

@@ -9,6 +9,18 @@
   const painted = (text) => (scheme.matches ? text.replace(colours, (colour) => DARK[colour]) : text);
   const places = [...document.querySelectorAll("[data-figure]")];
 
+  // the library is large: it is fetched when the first chart comes near, after the page itself is shown
+  const address = document.currentScript.dataset.vega;
+  let library;
+  const loaded = () =>
+    (library ??= new Promise((resolve) => {
+      if (window.vegaEmbed || !address) return resolve();
+      const script = document.createElement("script");
+      script.src = address;
+      script.onload = script.onerror = resolve;
+      document.head.append(script);
+    }));
+
   // a chart comes with the page or in a script of its own: a page on file:// may load nothing else
   window.dpcoreCharts = {};
   const chart = (place) =>
@@ -42,6 +54,7 @@
   });
 
   const show = async (place) => {
+    await loaded();
     if (!window.vegaEmbed) return;
     let spec;
     try {
@@ -96,6 +109,8 @@
     },
     { rootMargin: "400px" },
   );
-  places.forEach((place) => near.observe(place));
+  const watch = () => places.forEach((place) => near.observe(place));
+  if (document.readyState === "complete") watch();
+  else addEventListener("load", watch);
   scheme.addEventListener("change", () => places.filter((place) => place.querySelector(".live")).forEach(show));
 })();
