@@ -163,8 +163,9 @@ def _show_plan(question: SeriesQuestion) -> None:
             )
             fitted = question.fitted()
             shift = result(target_shift, target["epsilon"], target["delta"])
-            uncertain = fitted and result(range_words, fitted[1], target["releases"], shift, target["prior"])
-            both = fitted and result(both_plans, fitted[0], *(target[name] for name in _PLANNED))
+            if fitted is not None:
+                uncertain = result(range_words, fitted[1], target["releases"], shift, target["prior"])
+                plans, notes = result(both_plans, fitted[0], *(target[name] for name in _PLANNED))
     except DpcoreError as error:
         figure.trouble(error, "data_series_plan")
         return
@@ -173,8 +174,8 @@ def _show_plan(question: SeriesQuestion) -> None:
     if fitted is not None:
         panel, one = fitted
         st.caption(figure.plain(_fit_words(panel, one)))
-        st.caption(figure.plain(str(uncertain)))
-        _show_fit(one, *both)
+        st.caption(figure.plain(uncertain))
+        _show_fit(one, plans, notes)
 
 
 def _show_fit(one: SeriesFit, plans: pd.DataFrame, notes: tuple[str, ...]) -> None:

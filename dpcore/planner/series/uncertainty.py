@@ -100,9 +100,13 @@ def both_plans(
         except DomainError as error:
             notes.append(f"No {model} fit: {error}")
             continue
-        for place, (name, value) in enumerate(
-            {"model": model, "parameters": len(one.frame()), "freedom": one.freedom, "radius": one.model.radius}.items()
-        ):
+        facts: dict[str, str | float] = {
+            "model": model,
+            "parameters": len(one.frame()),
+            "freedom": one.freedom,
+            "radius": one.model.radius,
+        }
+        for place, (name, value) in enumerate(facts.items()):
             table.insert(place, name, value)
         tables.append(table)
     if not tables:
