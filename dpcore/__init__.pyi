@@ -51,6 +51,7 @@ __all__ = [
     "geometric",
     "group",
     "histogram",
+    "integer_vector",
     "laplace",
     "laplace_sum",
     "laplace_vector",
@@ -924,6 +925,45 @@ def histogram(epsilon: Real) -> TradeOff:
     >>> region = histogram(1)
     >>> print(f"{region.delta(0):.6g}")
     0.241837
+    """
+
+def integer_vector(region: TradeOff, l1: Whole, l2: Real) -> TradeOff:
+    r"""Integer noise on a vector.
+
+    Every coordinate of a vector of integers gets its own noise; one person moves it by at most l1 and
+    l2.
+
+    Parameters
+    ----------
+    region : a region
+        Any region of the language.
+    l1 : an integer in [1, 1000000]
+        Largest sum of all moves, without signs (Δ₁).
+    l2 : a number in [1, 1000000] or inf
+        Largest Euclidean length of the move (Δ₂).
+
+    Returns
+    -------
+    TradeOff
+        The region, exact where its parts are.
+
+    Notes
+    -----
+    .. math:: \delta(\varepsilon)=\max_v\ \delta_{\bigotimes_i f_{v_i}}(\varepsilon),\quad v\in\mathbb{Z}^d,\ \|v\|_1\le\Delta_1,\ \|v\|_2\le\Delta_2
+
+    Assumptions: The noise of one coordinate takes integers, is symmetric and log-concave, and is
+    written with sensitivity 1.
+
+    References
+    ----------
+    derived here: the order of moves of log-concave noise, and Dong, Roth, Su 2022 for products.
+
+    Examples
+    --------
+    >>> from dpcore import discrete_gaussian, integer_vector
+    >>> region = integer_vector(discrete_gaussian(2), 2, 1.5)
+    >>> print(f"{region.delta(0):.6g}")
+    0.273549
     """
 
 @overload

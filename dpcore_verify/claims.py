@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb, ctx
 
-from dpcore_verify import contour, sums
+from dpcore_verify import contour, halves, sums
 from dpcore_verify.expression import Unproved, ball, decimal, read
 from dpcore_verify.regions import Composition, Erased, Sample, Worst, region
 
@@ -30,7 +30,7 @@ LARGEST = 100_000
 """Bytes of a certificate."""
 MOST_BITS = 20_000
 MOST_EVALUATIONS = 40
-SUMS = {"sum": sums.closed, "binomial": sums.binomial, "halves": sums.halves, "residues": sums.residues}
+SUMS = {"sum": sums.closed, "binomial": sums.binomial, "halves": halves.halves, "residues": sums.residues}
 CONTOURS = {"line": contour.on_line, "lattice": contour.on_lattice}
 ALONE = threading.RLock()
 """The precision belongs to the process: one thread at a time. (At another precision balls are wider, never wrong.)"""
@@ -146,6 +146,15 @@ class Deltas:
         """Return a lower and an upper bound of delta(epsilon)."""
         return self._bounds(self.region, epsilon)
 
+    def limit(self, node: Region | None = None) -> arb:
+        """Return a lower bound of delta at every epsilon: what is lost for certain."""
+        node = self.region if node is None else node
+        if isinstance(node, Composition):
+            return _largest([node.lost.lower(), node.reversed().lost.lower()])
+        if isinstance(node, Worst):
+            return _largest([self.limit(part) for part in node.inner])
+        return (1 - node.p if isinstance(node, Erased) else node.p) * self.limit(node.inner)
+
     def _bounds(self, node: Region, epsilon: Place) -> tuple[arb, arb]:
         if isinstance(node, Composition):
             return self._composed(node, epsilon)
@@ -239,9 +248,8 @@ def _epsilon(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
         _, high = _at(deltas, decimal(claim["upper"]))
         _require(bool(high <= ball(delta)), f"at epsilon = {claim['upper']} delta is at most", high, claim["delta"])
     if claim["lower"] == "inf":
-        lost = _largest([leaf.lost for leaf in deltas.leaves])
-        single = isinstance(deltas.region, Composition)
-        _require(single and bool(lost > ball(delta)), "delta is never below", lost, claim["delta"])
+        lost = deltas.limit()
+        _require(bool(lost > ball(delta)), "delta is never below", lost, claim["delta"])
     elif decimal(claim["lower"]) > 0:
         low, _ = _at(deltas, decimal(claim["lower"]))
         _require(bool(low > ball(delta)), f"at epsilon = {claim['lower']} delta is at least", low, claim["delta"])

@@ -5,12 +5,13 @@ A decimal means the rational number that it spells, 1/3 the fraction, log(3) the
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from flint import arb, fmpq
+if TYPE_CHECKING:
+    from flint import arb
 
 LONGEST, DEEPEST = 64 * 1024, 100
 _TOKEN = re.compile(
@@ -35,7 +36,8 @@ class Number:
         if self.exact is not None:
             return ball(self.exact)
         if self.inside is None:
-            return arb("inf")
+            msg = "This checker takes finite numbers only."
+            raise Unproved(msg)
         inner = self.inside.ball()
         return inner.log() if self.function == "log" else inner.sqrt()
 
@@ -63,6 +65,14 @@ class Call:
             msg = f"{self.name} takes {', '.join(order)}."
             raise Unproved(msg)
         return [values[name] for name in order]
+
+    def region(self) -> Node:
+        """Return the argument that is a region: the first one, or the one of that name."""
+        named = dict(self.named)
+        if not self.arguments and "region" not in named:
+            msg = f"{self.name} takes a region."
+            raise Unproved(msg)
+        return self.arguments[0] if self.arguments else named["region"]
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,8 @@ Node = Number | Call | Sequence | Text | Power | Product | Both
 
 def ball(value: Fraction | int) -> arb:
     """Return a rational number as a ball."""
+    from flint import arb, fmpq  # noqa: PLC0415  what is known can be asked without it (see `dpcore_verify.scope`)
+
     value = Fraction(value)
     return arb(fmpq(value.numerator, value.denominator))
 
@@ -258,8 +270,3 @@ class _Reader:
             else:
                 arguments.append(self.expression(depth + 1))
         return Call(name, tuple(arguments), tuple(named))
-
-
-def is_number(node: Node) -> float:
-    """Return whether a node is a number, as a float to compare roughly; nan if it is none."""
-    return float(node.ball()) if isinstance(node, Number) else math.nan

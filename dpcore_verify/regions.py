@@ -15,6 +15,7 @@ from flint import arb, ctx
 from dpcore_verify.expression import Call, Number, Power, Product, Sequence, Unproved, ball
 from dpcore_verify.laws import Atoms, Laplace, Normal
 from dpcore_verify.sampled import Sampled
+from dpcore_verify.scope import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from dpcore_verify.expression import Node
     from dpcore_verify.laws import Law
 
-MOST_COPIES = 10**9
 _LARGEST_LIST = 10_000
 
 
@@ -83,6 +83,7 @@ Region = Composition | Erased | Sample | Worst
 
 def region(tree: Node) -> Region:
     """Return the region of a tree, at the precision in force; raise `Unproved` with the reason if it is not known."""
+    require(tree)
     if isinstance(tree, Call):
         if tree.name == "union":
             return Worst(tuple(region(part) for part in tree.arguments))
@@ -121,9 +122,6 @@ def _joined(parts: list[tuple[Law, int]]) -> tuple[tuple[Law, int], ...]:
 
 def _collect(tree: Node, k: int, laws: list[tuple[str, Law, int, str]]) -> None:
     """Add the laws of a product to a list of (key, law, copies, orientation)."""
-    if k > MOST_COPIES:
-        msg = f"This checker composes at most {MOST_COPIES} copies."
-        raise Unproved(msg)
     if isinstance(tree, Power):
         _collect(tree.base, k * tree.k, laws)
     elif isinstance(tree, Product):
@@ -138,12 +136,7 @@ def _collect(tree: Node, k: int, laws: list[tuple[str, Law, int, str]]) -> None:
         name = f"laplace {law.key}" if isinstance(law, Laplace) and law.key is not None else repr(tree)
         laws.append((name, law, k, label))
     else:
-        what = tree.name if isinstance(tree, Call) else "an intersection"
-        msg = (
-            f"This checker does not know {what} inside a composition."
-            if isinstance(tree, Call)
-            else f"This checker does not know {what}."
-        )
+        msg = "This checker does not know what is composed here."
         raise Unproved(msg)
 
 

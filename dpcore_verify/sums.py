@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dpcore_verify.regions import Composition
 
 MOST_TERMS = 40_000
-MOST_PAIRS = 2**19
-"""Losses of each half that meets in the middle."""
 Parts = list[tuple[Atoms, int]]
 Losses = list[tuple[Fraction | None, arb, arb]]
 """(exact loss if there is one, loss, mass under P1)."""
@@ -73,12 +71,12 @@ def losses(parts: Parts) -> Losses:
             raise Unproved(msg)
     result: Losses = [(None, arb(0), arb(1))]
     for law, k in parts:
-        power = _power(law, k)
+        power = multisets(law, k)
         result = [(None, a + b, v * w) for _, a, v in result for _, b, w in power]
     return result
 
 
-def _power(law: Atoms, k: int) -> Losses:
+def multisets(law: Atoms, k: int) -> Losses:
     """Return k copies of a law: every multiset of k losses, with the multinomial mass."""
     result: Losses = []
     for chosen in combinations_with_replacement(range(len(law.losses)), k):
@@ -167,57 +165,6 @@ def _walk(mass: arb, excess: arb, start: int, k: int, e: arb, *, down: bool, las
         mass, excess, j = mass * ratio, excess * turn, j + 1 if down else j - 1
         total += mass * (1 - excess)
     return total
-
-
-# ---- meet in the middle --------------------------------------------------------------------------------------------------
-
-
-def halves(composition: Composition, epsilon: Fraction) -> arb:
-    """Return delta of many different finite laws: both halves listed, sorted by their losses, and joined.
-
-    The losses are compared as integers in units of 2^-bits. A pair on the wrong side of epsilon changes the sum by at most its
-    mass times the error of the comparison.
-    """
-    atoms, rest = split(composition)
-    single = [law for law, k in atoms for _ in range(k)] if sum(k for _, k in atoms) <= 100 else []
-    if rest or not single:
-        msg = "The method 'halves' needs at most 100 finite laws."
-        raise Unproved(msg)
-    single.sort(key=lambda law: -len(law.losses))
-    sides: list[list[Atoms]] = [[], []]
-    sizes = [1, 1]
-    for law in single:
-        side = 0 if sizes[0] <= sizes[1] else 1
-        sides[side].append(law)
-        sizes[side] *= len(law.losses)
-    if max(sizes) > MOST_PAIRS:
-        msg = f"Half of the product has more than {MOST_PAIRS} losses."
-        raise Unproved(msg)
-    bits = ctx.prec - 24  # losses are known to more digits than they are compared
-    first, second = (sorted(_listed(side, bits), key=lambda row: row[0]) for side in sides)
-    bound = floor(epsilon * 2**bits)
-    scale = ball(epsilon).exp()
-    total, q_above, p_above, at = arb(0), arb(0), arb(0), len(second)
-    for loss, p, q in first:
-        while at and loss + second[at - 1][0] > bound:
-            at -= 1
-            q_above, p_above = q_above + second[at][2], p_above + second[at][1]
-        total += q * q_above - scale * p * p_above
-    slack = (arb(2 * len(single) + 4) * arb(2) ** (1 - bits)).expm1()
-    return composition.lost + total + arb(0).union(slack)
-
-
-def _listed(laws: list[Atoms], bits: int) -> list[tuple[int, arb, arb]]:
-    """Return (loss in units of 2^-bits, mass under P0, mass under P1) of every combination."""
-    rows = [(0, arb(1), arb(1))]
-    unit = arb(2) ** bits
-    for law in laws:
-        places = [int((loss * unit).mid().floor().unique_fmpz() or fmpz(0)) for loss in law.losses]
-        if any(not (loss.rad() * unit < 1) for loss in law.losses):
-            msg = "The losses are not known to as many digits as they are compared."
-            raise Unproved(msg)
-        rows = [(a + b, p * v, q * w) for a, p, q in rows for b, v, w in zip(places, law.p, law.q, strict=True)]
-    return rows
 
 
 # ---- Laplace noise -------------------------------------------------------------------------------------------------------

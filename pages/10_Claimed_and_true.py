@@ -1,4 +1,4 @@
-"""Claimed and true: what a paper, a vendor or a program claims, against the certified truth."""
+"""Claimed and true: what a paper, a vendor or a program claims, against the truth."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Claimed and true",
-    "What a paper, a vendor or a program claims about its noise, beside the certified truth: is the claim safe, wasteful "
+    "What a paper, a vendor or a program claims about its noise, beside the truth: is the claim safe, wasteful "
     "or wrong, and by how much?",
 )
 page.preset_row("Claimed_and_true", claimed_and_true.DEFAULTS)

@@ -1,4 +1,4 @@
-"""Private training: the certified ε of a training run, what libraries print for it, and a statement to publish."""
+"""Private training: the ε of a training run, what libraries print for it, and a statement to publish."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ def draw(held: Mapping[str, str]) -> None:
         with work.progress("Composing the steps"):
             st.success(figure.sentence(model.answer(current)), icon=":material/check_circle:")
             spec = model.spec(current, view)
-            figure.picture(figure.figure_of(spec, height=model.HEIGHT), "training")
+            figure.picture(figure.figure_of(spec, height=model.HEIGHT), "training", apart=True)
     except DpcoreError as error:
         figure.trouble(error, "training")
 
@@ -43,7 +43,8 @@ elif query.sampler == model.SHUFFLED:
 elif figure.ready(lambda: (model.numbers(query), ()), "Composing the steps", left):
     with left:
         live.follow("training", model.SLIDERS, draw)
-        st.caption(model.conditions(query))
+        with page.under_controls("conditions"):
+            st.caption(model.conditions(query))
     with below:
         figure.offer(model.spec(query, view), key="training")
         note = st.container()

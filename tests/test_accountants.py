@@ -94,7 +94,7 @@ def test_gaussian_noise_by_the_formulas(sigma: float, k: int, delta: float) -> N
     mu, log = math.sqrt(k) / sigma, math.log(1 / delta)
     a = np.array(USUAL_ORDERS)
     expected = {
-        "certified": gaussian_epsilon(mu, delta),
+        "dpcore": gaussian_epsilon(mu, delta),
         "gdp_clt": gaussian_epsilon(mu, delta),
         "classic": math.sqrt(2 * math.log(1.25 / delta)) * mu,
         "moments": min(i * mu**2 / 2 + log / (i - 1) for i in range(2, 34)),
@@ -113,7 +113,7 @@ def test_gaussian_noise_by_the_formulas(sigma: float, k: int, delta: float) -> N
 
 
 def test_pure_privacy_by_the_binomial_law() -> None:
-    truth = report("certified", "dp(0.5)", 100, 1e-5).epsilon
+    truth = report("dpcore", "dp(0.5)", 100, 1e-5).epsilon
     assert response_delta(0.5, 100, truth) == pytest.approx(1e-5, rel=1e-8)
     assert report("kov_optimal", "dp(0.5)", 100, 1e-5).epsilon == pytest.approx(truth, rel=1e-9)
     naive = report("advanced_naive", "dp(0.5)", 100, 1e-5)

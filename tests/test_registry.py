@@ -16,7 +16,7 @@ NAMES = {
     "dp", "tv", "dptv", "gdp", "rdp", "zcdp", "points", "pmf", "union", "laplace", "laplace_vector", "histogram",
     "gaussian", "gaussian_classic", "gaussian_analytic", "rr", "geometric", "staircase", "uniform", "bounded_laplace",
     "exponential", "subsample", "poisson", "fixed_size", "poisson_gaussian", "erase", "group", "symmetric", "basic", "assume", "laplace_sum",
-    "best_of", "leakage", "normal_laplace", "shuffle", "simplified", "tradeoff",
+    "best_of", "integer_vector", "leakage", "normal_laplace", "shuffle", "simplified", "tradeoff",
 }  # fmt: skip
 
 

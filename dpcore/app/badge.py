@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from dpcore.core.certainty import BRACKET, CERTIFIED
 from dpcore.core.kinds import WORDS
 
 if TYPE_CHECKING:
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
 
 COLOURS: Final = {
     WORDS["exact"]: "green",
-    "certified": "green",
+    CERTIFIED: "green",
+    BRACKET: "blue",
     WORDS["upper"]: "blue",
     WORDS["lower"]: "violet",
     WORDS["approximate"]: "orange",
     "simulation": "gray",
 }
-"""The words that become badges. A certified number lies between two proved ones."""
+"""The words that become badges. A certified number lies between two numbers and has a proof to take
+away; a bracket lies between two numbers; see `dpcore.core.certainty`."""
 _KIND: Final = re.compile(rf"(?:an? )?({'|'.join(COLOURS)})(s?)\b(?:\\?:)? ?(.*)", re.DOTALL)
 _PARENTHESES: Final = re.compile(r" ?\(([^()]*)\)")
 

@@ -8,12 +8,13 @@ from dpcore.app import work
 from dpcore.app.figure import plain
 from dpcore.core.errors import DpcoreError
 from dpcore.core.results import result
+from dpcore_verify import objection
 
 _HELP = "Prove this number and download the proof. dpcore-verify checks it without dpcore."
 
 
 def offer(expression: str, key: str, *, delta: float) -> None:
-    """Show the button; once pressed, the claim and the file, or why there is none.
+    """Show the button where the checker has a method, else why there is none; once pressed, the claim and the file.
 
     Parameters
     ----------
@@ -24,6 +25,9 @@ def offer(expression: str, key: str, *, delta: float) -> None:
     delta : float
         Where epsilon is certified.
     """
+    if reason := objection(expression):
+        st.caption(plain(f"No certificate: {reason}"))
+        return
     if not st.button("Certificate", key=f"{key}_certify", icon=":material/verified:", type="tertiary", help=_HELP):
         return
     try:

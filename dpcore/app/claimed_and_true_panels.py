@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dpcore.app import certificate, figure, inputs, work
 from dpcore.app import claimed_and_true as page
-from dpcore.app import figure, inputs, work
 from dpcore.app.figure import plain, sentence
 from dpcore.core.errors import DpcoreError
 from dpcore.training import ACCOUNTANTS
@@ -87,6 +87,7 @@ def show_advice(query: page.ClaimQuery) -> None:
         return
     for line in filter(None, words):
         st.markdown(sentence(line))
+    certificate.offer(str(page.judgement_of(query).total), "claimed", delta=query.delta)
     one, _ = page.region(query)
     if link := page.noise_link(one):
         st.markdown(f"[{plain(str(one))} on the page Mechanisms]({link})")

@@ -115,7 +115,7 @@ GROUPS: Final = (
         "Check",
         "Is this claim true?",
         (
-            Door("pages/10_Claimed_and_true.py", "Claimed and true", "Compare a claimed (ε, δ) with the certified one.", "fact_check"),
+            Door("pages/10_Claimed_and_true.py", "Claimed and true", "Compare a claimed (ε, δ) with the true one.", "fact_check"),
             Door("pages/12_Audit.py", "Audit", "What a measured attack proves about a mechanism.", "policy"),
         ),
     ),
@@ -141,9 +141,7 @@ FOUR: Final = (
         "Open a table: which noise do I need, how far off are the answers, what do they cost?",
         "publish",
     ),
-    Door(
-        TRAINING, "Train a model", "The certified ε of a training run, beside what your library says.", "model_training"
-    ),
+    Door(TRAINING, "Train a model", "The ε of a training run, beside what your library says.", "model_training"),
     Door(
         "pages/2_Composition.py",
         "Write a paper",

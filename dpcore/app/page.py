@@ -32,6 +32,7 @@ _STYLE: Final = """<style>
 [data-testid="stSidebarHeader"] { height: 2rem; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
 .stMarkdownBadge { border: 1px solid currentColor; }
+[data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
 [class*="st-key-other_view"] a:not(:hover) { background: none; }
 [class*="st-key-other_view"] p { font-weight: normal; }
 @media (max-width: 640px) {
@@ -44,8 +45,9 @@ _STYLE: Final = """<style>
 }
 </style>"""
 """Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. A badge needs a
-frame inside a box of its own colour. Of two links to one page, the one to another view is not marked. On a phone the
-columns stand one under the other, and `under_controls` comes last."""
+frame inside a box of its own colour. Choices that do not fit into one row wrap; Streamlit would hide the last ones. Of
+two links to one page, the one to another view is not marked. On a phone the columns stand one under the other, and
+`under_controls` comes last."""
 
 
 def setup(title: str, lead: str) -> None:

@@ -43,8 +43,16 @@ if TYPE_CHECKING:
     from dpcore.core.parameter import Parameter
     from dpcore.training import Judgement, ShuffledRun, TrainingRun, TrainingSummary, TrainingTarget
 
-POISSON, TRUNCATED, FIXED, FULL, SHUFFLED = "Poisson", "truncated", "fixed size", "full batch", "shuffled"
-SAMPLERS = {POISSON: "poisson", TRUNCATED: "truncated", FIXED: "fixed", FULL: "full", SHUFFLED: SHUFFLE}
+POISSON, TRUNCATED, FIXED, ALLOCATED, FULL = "Poisson", "truncated", "fixed size", "allocated", "full batch"
+SHUFFLED = "shuffled"
+SAMPLERS = {
+    POISSON: "poisson",
+    TRUNCATED: "truncated",
+    FIXED: "fixed",
+    ALLOCATED: "allocation",
+    FULL: "full",
+    SHUFFLED: SHUFFLE,
+}
 RECORDS, RATE = "records and epochs", "rate and steps"
 GROWTH, ATTACKS = "ε as steps grow", "attacks"
 UNKNOWNS = {"noise σ": "sigma", "steps": "steps", "batch": "batch", "records": "examples"}
@@ -101,6 +109,8 @@ QUICK = 0.05
 """From this q √T on, a certificate takes a fraction of a second; others wait until the slider is released."""
 MANY = 0.2
 """From this q √T on, steps of a sampler whose whole curve takes long are drawn."""
+EPOCH_LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
+"""Epochs that are drawn for records allocated once in each of them."""
 HEIGHT = 400
 
 
@@ -181,7 +191,7 @@ def numbers(query: RunQuery) -> pd.DataFrame:
     """Return epsilon by every method; by the certified one alone if the steps are not those of Poisson samples."""
     run = query.run
     if run.twin is None:
-        return result(step_ladder, run.step, query.delta, (run.steps,))
+        return result(step_ladder, run.step, query.delta, (run.rounds,))
     return result(gradients, run.twin.sigma, run.twin.q, run.twin.steps, query.delta)
 
 
@@ -212,6 +222,9 @@ def _step_of(query: RunQuery) -> dict[str, Any]:
 def steps_spec(query: RunQuery) -> dict[str, Any]:
     """Return the spec of epsilon as the number of steps grows."""
     run = query.run
+    if query.sampler == ALLOCATED:
+        counts = {"counts": "Number of epochs", "steps": sorted({*EPOCH_LADDER, run.rounds}), "mark": run.rounds}
+        return {"draw": "steps", **_step_of(query), "delta": query.delta, **counts}
     steps = [count for count in LADDER if query.quick(count)] if query.held else None
     if not run.sampler.whole_curve:  # few steps of such a sampler take minutes
         steps = sorted({run.steps, *(count for count in LADDER if run.rate * math.sqrt(count) >= MANY)})
@@ -220,7 +233,7 @@ def steps_spec(query: RunQuery) -> dict[str, Any]:
 
 def rates_spec(query: RunQuery) -> dict[str, Any]:
     """Return the spec of true positives at low false-positive rates."""
-    return {"draw": "rates", **_step_of(query), "steps": query.run.steps}
+    return {"draw": "rates", **_step_of(query), "steps": query.run.rounds}
 
 
 def spec(query: RunQuery, view: str) -> dict[str, Any]:
@@ -240,7 +253,7 @@ def answer(query: RunQuery) -> str:
             raise BudgetError(str(row["note"]))
         return epsilon_words(run, query.delta, (float(row["epsilon_lower"]), float(row["epsilon"])))
     if run.twin is None:
-        return "Release the slider to see the certified ε."
+        return "Release the slider to see ε."
     bound, _ = result(renyi_epsilon, run.twin.sigma, run.twin.q, run.steps, query.delta)
     return f"After {run.words()}, ε at δ = {outward(query.delta, 6)} is at most {outward(bound, 6)} (Rényi bound)."
 
@@ -253,7 +266,7 @@ def conditions(query: RunQuery) -> str:
 def judged(query: RunQuery, claimed: float) -> Judgement:
     """Return the verdict about a claimed epsilon."""
     run = query.run
-    return result(judge, run.step, run.steps, claimed, query.delta)
+    return result(judge, run.step, run.rounds, claimed, query.delta)
 
 
 # ---- tables --------------------------------------------------------------------------------------------------
@@ -282,7 +295,7 @@ def rate_table(query: RunQuery) -> pd.DataFrame:
     """Return what an attacker finds at powers of ten of the false-positive rate, as text."""
     run = query.run
     if run.twin is None:
-        rows = result(step_rates, run.step, run.steps)
+        rows = result(step_rates, run.step, run.rounds)
     else:
         rows = result(rates, run.twin.sigma, run.twin.q, run.steps)
     rows = rows[rows["fpr"].isin(DECADES)]
@@ -297,6 +310,11 @@ def rate_table(query: RunQuery) -> pd.DataFrame:
             "The CLT is": rows["verdict"],
         }
     return readable(pd.DataFrame({**columns, **rows[list(FACTS)]}))
+
+
+def slow_curve(query: RunQuery) -> bool:
+    """Whether the whole curve of a run takes too long for a page: each delta of one allocated epoch has a contour of its own."""
+    return query.sampler == ALLOCATED and query.run.rounds == 1
 
 
 def tuning(query: RunQuery, runs: float) -> pd.DataFrame:

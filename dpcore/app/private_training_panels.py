@@ -40,14 +40,14 @@ _HELP = {
 }
 _SAMPLER_HELP = (
     "Poisson: each step takes each record independently with probability q. Truncated: the same, but never more than C records. Fixed size: "
-    "a fresh batch of B records in every step. Full batch: all records. Shuffled: batches are cut from a shuffled list, as most data "
+    "a fresh batch of B records in every step. Allocated: each record is in one batch of every epoch, chosen at random (balls in bins). Full batch: all records. Shuffled: batches are cut from a shuffled list, as most data "
     "loaders do."
 )
 
 
 def ask() -> RunQuery | None:
     """Show the fields with their sliders; return what they ask, or None with the reason shown under its field."""
-    sampler = st.pills(  # five names wrap on narrow screens
+    sampler = st.pills(  # six names wrap on narrow screens
         "How does a step choose its records?",
         tuple(model.SAMPLERS),
         default=model.DEFAULTS["train_sampler"],
@@ -176,6 +176,9 @@ def show_shuffled(query: RunQuery) -> None:
 def show_tuning(query: RunQuery) -> None:
     """Ask how many runs are made to choose the best one, and say what the choice costs."""
     st.header("Tuning costs privacy too")
+    if model.slow_curve(query):
+        st.caption("Not computed for one epoch of allocated records: it asks for the whole curve, which takes long.")
+        return
     below = st.container()
     runs = inputs.number_field(
         "Runs",
@@ -289,7 +292,7 @@ def show_statement(query: RunQuery) -> None:
         return
     st.code(text, language=None, wrap_lines=True)
     run = model.summary_of(query).run
-    offer_label(Ledger.of(("Training run", str(run.step), run.steps)), key="train_label", delta=query.delta)
+    offer_label(Ledger.of(("Training run", str(run.step), run.rounds)), key="train_label", delta=query.delta)
 
 
 def show_rates(query: RunQuery) -> None:

@@ -223,7 +223,7 @@ def warning(row: Copies, delta: float, apart: Distance | None = None) -> tuple[b
     statement = f"the limit says ε ≈ {nearest(clt, 5)}" if math.isfinite(clt) else "the limit has no ε"
     if side == BELOW:
         needs = f"needs ε ≥ {outward(low, 5, up=False)}" if math.isfinite(low) else "has no ε at all"
-        sure = "exact" if low == high else "certified lower bound"
+        sure = "exact" if low == high else "lower bound"
         words = f"The CLT number is below the truth. {many} {statement}, but the mechanism {needs} ({sure})."
     elif math.isinf(high):
         words = f"{many} no ε holds, with or without a limit: the mechanisms fail more often than that."

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpcore_verify.regions import Composition
 
 _BITS = (128, 320, 1000, 3000)  # of a sum; more only if the enclosure is too wide
+_HALVES = (128, 320)
 _FEW_STEPS, _MOST_STEPS = 150, 1000  # Laplace steps whose residues are summed before a line is tried, and after it
 _MOST_NODES = 40_000
 _COARSE, _FINE = 60.0, 4000.0  # lattices before and after the halves are tried: their fineness
@@ -65,6 +66,8 @@ class CertificateQuestion:
     upper: float
     width: float = math.inf
     """How wide the enclosure may be besides."""
+    margin: float = 0.0
+    """Relative error of the bounds themselves, where they were computed from those of a larger region."""
 
     def composition(self) -> Composition:
         """Return the part at the precision in force, in its direction."""
@@ -91,7 +94,8 @@ class CertificateQuestion:
 
     def refuted(self, found: Enclosure) -> bool:
         """Whether an enclosure shows that the bracket is wrong; a lower bound may be that of the other direction."""
-        return bool(found.low > self.upper) or (bool(found.high < self.lower) and not self.composition().orientation)
+        above = bool(found.low > self.upper * (1 + self.margin))
+        return above or (bool(found.high < self.lower * (1 - self.margin)) and not self.composition().orientation)
 
 
 def plan(question: CertificateQuestion) -> dict[str, Any]:
@@ -159,7 +163,7 @@ def _tries(question: CertificateQuestion) -> Iterator[dict[str, Any]]:
         fine = _fineness(composition)
         if fine <= _COARSE:
             yield from _lines(question, "lattice")
-        yield question.evaluation("halves", 160)
+        yield from (question.evaluation("halves", bits) for bits in _HALVES)
         if _COARSE < fine <= _FINE:
             yield from _lines(question, "lattice")
     else:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpcore_verify.regions import Region
 
 _MARGIN = 4e-16  # a few roundings of doubles
+_LARGE = 40.0  # from here on e^epsilon - 1 and e^epsilon are the same double
 _TINY = 1e-300  # a delta of 0 is proved or not, whatever the width
 _NEAR = 1e-15  # of an epsilon inside a sample, which is no decimal
 
@@ -73,8 +74,10 @@ class Proof:
             at[0] += 1
         elif isinstance(node, Worst):
             self._worst(node, epsilon, wanted, at)
+        elif min(epsilon) < 0 and lower <= 0 and upper >= 1:  # delta(-e) = 1 - e^-e (1 - delta(e))
+            self._part(node, (-epsilon[0], -epsilon[1]), wanted, at)
         elif min(epsilon) < 0:
-            msg = "Below epsilon = 0 the checker proves compositions only."
+            msg = "Below epsilon = 0 the deltas of compositions only are proved."
             raise Unproved(msg)
         elif isinstance(node, Erased):
             keep = 1.0 - float(node.p)
@@ -83,7 +86,7 @@ class Proof:
             )
         else:
             share = float(node.p)
-            inner = math.log1p(math.expm1(epsilon[0]) / share)
+            inner = _inside(epsilon[0], share)
             places = (inner * (1 - _NEAR), inner * (1 + _NEAR)) if inner else (0.0, 0.0)
             self._part(
                 node.inner, places, (_up(lower / share), _down(upper / share) if upper < 1 else 1.0, width / share), at
@@ -124,7 +127,9 @@ class Proof:
         def add(backward: bool, low: float) -> None:
             high = upper if node.orientation == "" or upper < 1.0 or low > 0 else 1.0
             narrow = width if low > 0 or lower <= 0 else math.inf
-            self.evaluations.append(plan(CertificateQuestion(self.tree, part, place, backward, low, high, narrow)))
+            margin = 0.0 if node is self.region else 4 * _MARGIN
+            question = CertificateQuestion(self.tree, part, place, backward, low, high, narrow, margin)
+            self.evaluations.append(plan(question))
 
         if not node.orientation:
             add(False, lower)
@@ -146,9 +151,17 @@ class Proof:
         return Deltas(self.text, self.evaluations)
 
 
+def _inside(epsilon: float, share: float) -> float:
+    """Return log(1 + (e^epsilon - 1) / share), also where e^epsilon is above all doubles."""
+    if epsilon < _LARGE:
+        return math.log1p(math.expm1(epsilon) / share)
+    return epsilon + math.log1p(-(1 - share) * math.exp(-epsilon)) - math.log(share)
+
+
 def _up(value: float) -> float:
     return value * (1 + _MARGIN) if value > 0 else 0.0
 
 
 def _down(value: float) -> float:
-    return value * (1 - _MARGIN)
+    """Return a little less; 1, which asks for nothing, if that is what rounding left of it."""
+    return value * (1 - _MARGIN) if value < 1 - 2 * _MARGIN else 1.0

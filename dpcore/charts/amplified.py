@@ -15,7 +15,7 @@ from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.charts.utility import utility_chart, utility_table
 from dpcore.core.kinds import EXACT, WORDS
 from dpcore.training import form_table
-from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, RENYI, TITLES
+from dpcore.training.gradients import ACCOUNTANT, COMPOSED, RENYI, TITLES
 from dpcore.words import about, grouped, of_100, outward
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from dpcore.training import Form
 
+STEPS = "Number of steps T"
 _MOST_NAMED = 4  # numbers of steps in a sentence
 
 
@@ -81,7 +82,7 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
         Size, title and colours.
     """
     series = {
-        "certified": ("tpr", "upper bound"),
+        "dpcore": ("tpr", "upper bound"),
         "Rényi": ("renyi", "upper bound"),
         "CLT": ("clt", "approximation"),
         "blind guessing": ("fpr", "exact"),
@@ -110,7 +111,9 @@ def rate_figure(rows: pd.DataFrame, *, fpr: float = 1e-6, look: Look = PLAIN) ->
     return Figure(chart, rows, takeaway, look.title or "Low false-positive rates")
 
 
-def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None, look: Look = PLAIN) -> Figure:
+def steps_figure(
+    frame: pd.DataFrame, *, delta: float, steps: int | None = None, counts: str = STEPS, look: Look = PLAIN
+) -> Figure:
     """Return epsilon against the number of steps, one line per accountant.
 
     Parameters
@@ -121,13 +124,15 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
         The delta of the frame.
     steps : int, optional
         The current number of steps, drawn as a dotted line.
+    counts : str, default STEPS
+        What is counted, the title of the axis.
     look : Look, default PLAIN
         Size, title and colours.
     """
-    titles = [title for name in (CERTIFIED, RENYI, ACCOUNTANT) if (title := TITLES[name]) in set(frame["title"])]
+    titles = [title for name in (COMPOSED, RENYI, ACCOUNTANT) if (title := TITLES[name]) in set(frame["title"])]
     rows = frame[frame["title"].isin(titles)]
     takeaway = steps_takeaway(frame, delta=delta)
-    chart = ladder_chart(rows, k=steps, titles=titles, counts="Number of steps T", look=described(look, takeaway))
+    chart = ladder_chart(rows, k=steps, titles=titles, counts=counts, look=described(look, takeaway))
     missing = rows[~np.isfinite(rows["epsilon"])].groupby("title", sort=False)
     notes = tuple(
         f"Not drawn: {title} at T = {', '.join(map(grouped, some['k']))}. "
@@ -139,13 +144,13 @@ def steps_figure(frame: pd.DataFrame, *, delta: float, steps: int | None = None,
 
 def steps_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
     """Say the certified epsilon of a few numbers of steps."""
-    rows = frame[(frame["theorem"] == CERTIFIED) & (frame["kind"] != "none")]
+    rows = frame[(frame["theorem"] == COMPOSED) & (frame["kind"] != "none")]
     at = f"At δ = {outward(delta, 6)}"
     if rows.empty:
-        return f"{at} no ε is certified for any T shown."
+        return f"{at} no ε is known for any T shown."
     tens = rows[rows["k"].astype(str).str.rstrip("0") == "1"]
     some = tens.iloc[::2] if len(tens) > 2 else rows.iloc[:: -(-len(rows) // _MOST_NAMED)]
     parts = [f"{outward(float(e), 3)} for T = {grouped(t)}" for t, e in zip(some["k"], some["epsilon"], strict=True)]
     listing = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     kind = EXACT if set(some["kind"]) == {EXACT} else "upper"
-    return f"{at} the certified ε is at most {listing} ({WORDS[kind]})."
+    return f"{at} ε is at most {listing} ({WORDS[kind]})."

@@ -13,8 +13,9 @@ from dpcore.charts import theme
 from dpcore.charts.figure import Figure, checked, tooltips
 from dpcore.charts.regions import region_figure
 from dpcore.charts.theme import PLAIN, Look, described
+from dpcore.core.certainty import certainty
 from dpcore.core.errors import DomainError
-from dpcore.core.kinds import WORDS
+from dpcore.core.kinds import WORDS, kind
 from dpcore.core.numerals import nearest, numeral
 from dpcore.frames import compare
 from dpcore.words import about, attacks_sentence, of_100, outward
@@ -165,15 +166,16 @@ def training_figure(summary: TrainingSummary, claimed: float | None = None, *, l
     look : Look, default PLAIN
         Size, title and colours.
     """
-    certified = ("certified by dpcore", summary.epsilon[1], "certified", "upper")
+    word = certainty(kind(*summary.epsilon, "upper"), summary.run.region)
+    computed = (f"dpcore, {word}", summary.epsilon[1], "dpcore", "upper")
     others = [
         (f"{row['library']}, {row['method']}", float(row["epsilon"]), "libraries", str(row["kind"]))
         for _, row in summary.libraries.iterrows()
     ]
     stated = [("claimed", float(claimed), "claim", "upper")] if claimed is not None else []
-    rows = pd.DataFrame([certified, *stated, *others], columns=["name", "value", "series", "kind"])
+    rows = pd.DataFrame([computed, *stated, *others], columns=["name", "value", "series", "kind"])
     rows["text"] = [
-        outward(value, 5) if series == "certified" else nearest(value, 5) if math.isfinite(value) else "none"
+        outward(value, 5) if series == "dpcore" else nearest(value, 5) if math.isfinite(value) else "none"
         for value, series in zip(rows["value"], rows["series"], strict=True)
     ]
     rows["kind"] = rows["kind"].map(WORDS).fillna("as printed")

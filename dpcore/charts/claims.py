@@ -17,7 +17,7 @@ from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
-from dpcore.training.accountants import CERTIFIED
+from dpcore.training.accountants import COMPOSED
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -94,12 +94,12 @@ def _point(judgement: Judgement, *, dark: bool) -> list[alt.Chart]:
 def accountants_takeaway(frame: pd.DataFrame) -> str:
     """Say the true epsilon, which reports are below it, and which theorems promise the most and the least."""
     reports = frame[frame["kind"] != "none"]
-    certified = reports[reports["accountant"] == CERTIFIED].iloc[0]
-    truth = float(certified["epsilon"])
+    composed = reports[reports["accountant"] == COMPOSED].iloc[0]
+    truth = float(composed["epsilon"])
     delta = outward(float(frame["delta"].iloc[0]), 6)
     if math.isinf(truth):
         return f"No ε holds at δ = {delta}."
-    words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)} ({WORDS[certified['kind']]})."]
+    words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)} ({WORDS[composed['kind']]})."]
     low = reports[reports["verdict"] == BELOW]
     if len(low):
         names = ", ".join(
@@ -107,7 +107,7 @@ def accountants_takeaway(frame: pd.DataFrame) -> str:
         )
         words.append(f"Below the truth, so no promise: {names}.")
     safe = reports[
-        (reports["kind"] != "approximate") & (reports["accountant"] != CERTIFIED) & np.isfinite(reports["epsilon"])
+        (reports["kind"] != "approximate") & (reports["accountant"] != COMPOSED) & np.isfinite(reports["epsilon"])
     ]
     if len(safe):
         order = safe.sort_values("epsilon", kind="stable")
@@ -141,7 +141,7 @@ def accountants_figure(frame: pd.DataFrame, *, claimed: float | None = None, loo
 
 def _near(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the accountants that are drawn, smallest epsilon first."""
-    truth = float(frame.loc[frame["accountant"] == CERTIFIED, "epsilon"].iloc[0])
+    truth = float(frame.loc[frame["accountant"] == COMPOSED, "epsilon"].iloc[0])
     finite = frame[np.isfinite(frame["epsilon"])]
     near: pd.DataFrame = finite[~(finite["epsilon"] > _FAR * max(truth, 0.05))]
     return near.sort_values("epsilon", kind="stable")
@@ -226,7 +226,7 @@ def _scale(rows: pd.DataFrame, claimed: float | None) -> tuple[alt.Scale, list[f
 
 def _lines(frame: pd.DataFrame, claimed: float | None, x: alt.X, *, dark: bool) -> list[alt.Chart]:
     """Draw a line at the certified epsilon and a dashed one at the claim."""
-    truth = float(frame.loc[frame["accountant"] == CERTIFIED, "epsilon"].iloc[0])
+    truth = float(frame.loc[frame["accountant"] == COMPOSED, "epsilon"].iloc[0])
     ink = theme.ink(dark=dark)
     places = [(truth, [1, 0])] if math.isfinite(truth) else []
     places += [(claimed, [4, 4])] if claimed is not None else []

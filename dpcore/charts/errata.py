@@ -91,5 +91,5 @@ def _bars(entries: Sequence[Row], look: Look) -> alt.LayerChart:
     x = alt.X("count:Q", title="Rows", scale=alt.Scale(domain=[0, 1.8 * most]), axis=alt.Axis(tickMinStep=1))
     tips = [alt.Tooltip("source:N"), alt.Tooltip("label:N", title="kind"), alt.Tooltip("count:Q", title="rows")]
     bars = base.mark_bar(height={"band": 0.9}).encode(x=x, color=alt.Color("paint:N", scale=None), tooltip=tips)
-    text = base.mark_text(align="left", dx=4, color=theme.ink(dark=look.dark)).encode(x=x, text="words:N")
+    text = base.mark_text(align="left", dx=4, fontSize=10, color=theme.ink(dark=look.dark)).encode(x=x, text="words:N")
     return theme.finish([bars, text], look, words="", height=BAR * len(cells))

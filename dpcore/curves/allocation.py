@@ -48,7 +48,7 @@ class Allocation(Curve):
         bottom = math.log(rest / steps) if rest else -math.inf
         self.max_loss, self.min_loss = (-bottom, -math.inf) if flipped else (math.inf, bottom)
         self.work = 1e4  # every value has a line of its own: a lattice of them takes minutes, and is refused
-        self.method = "call on a sum of log-normal ratios, certified contour integral"
+        self.method = "call on a sum of log-normal ratios, contour integral"
         self._sums: dict[tuple[float, float], LogNormalSum] = {}
 
     def _sum(self, mass: float, tolerance: float) -> LogNormalSum:

@@ -20,6 +20,7 @@ from dpcore.core.numerals import nearest, numeral
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dpcore.curves.families import CurveFamily
     from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_outline import Outline
     from dpcore.engine.contour_table import Factor
@@ -115,6 +116,11 @@ class Curve(ABC):
 
     def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  overridden where a curve can
         """Return the profile around an even grid of epsilons >= 0, if that is cheaper than many single values."""
+        return None
+
+    @property
+    def family(self) -> tuple[type[CurveFamily], float] | None:
+        """The closed form that computes many such curves at once, and the parameter of this one."""
         return None
 
     @abstractmethod

@@ -181,7 +181,7 @@ class Certified(Curve):
         self.min_loss = -largest_loss((-curve.min_loss, k) for curve, k in parts)
         self.work = _CONTOUR if self.has_mgf else _LATTICE
         engine = "contour integral" if self.has_mgf else "lattice bracket"
-        self.method = f"tensor product, certified {engine}"
+        self.method = f"tensor product, {engine}"
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return a bracket, of relative width at most the tolerance where that can be reached."""
@@ -397,7 +397,7 @@ class LaplaceFold(Curve):
         self.exact = seconds <= _SPLINE_ALWAYS or (not fades and seconds <= _SPLINE_SECONDS)
         self.certified = not self.exact
         self.work = 1.0 if self.exact else _CONTOUR
-        self.method = "exact Laplace splines" if self.exact else "tensor product, certified contour integral"
+        self.method = "exact Laplace splines" if self.exact else "tensor product, contour integral"
 
     @Lazy
     def _splines(self) -> splines.LaplacePower:

@@ -7,6 +7,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from dpcore.core.effort import checkpoint
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, mirrored_delta
+from dpcore.curves.families import CurveFamily
 
 _LEGENDRE = np.polynomial.legendre.leggauss(20)  # leaves only rounding where two Mills ratios share more than a digit
 _MANY = 100_000  # numbers, as for a lattice: a round over so many takes milliseconds
@@ -26,36 +27,15 @@ class GaussianCurve(Curve):
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return delta(epsilon); negative epsilon through the mirror."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
-        value = self._delta(np.abs(epsilon))
+        value = deltas(np.asarray(self.mu), np.abs(epsilon))
         value = np.where(epsilon < 0, mirrored_delta(np.minimum(epsilon, 0.0), value), value)
         value = np.clip(value, 0.0, 1.0)
         return value, value
 
-    def _delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return delta for epsilon >= 0 as phi(x) (R(-x) - R(y)), Mills ratios R, so that tails keep their digits."""
-        half, centre, remainder = self.mu / 2, epsilon / self.mu, self._remainder(epsilon)
-        x = (half - centre) - remainder
-        y = half + centre
-        with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-            # epsilon + log Phi(-y) with both of the order y^2: the tail of Phi cancels epsilon in closed form
-            direct = ndtr(x) - np.exp(-x * x / 2) * 0.5 * erfcx(y / np.sqrt(2.0))
-            density = np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
-            near = x < 1
-            tail = density * _mills_difference(np.where(near, centre, half), half, x)
-        value = np.where(x < 1, tail, direct)
-        return np.asarray(np.where(np.isposinf(epsilon), 0.0, value), dtype=np.float64)
-
-    def _remainder(self, epsilon: FloatArray) -> FloatArray:
-        """Return the rounding error of the quotient epsilon / mu, so that mu/2 - epsilon/mu keeps its digits near 0.
-
-        Beyond a quotient of 1e150 delta is 0 in any case, and the products here would overflow.
-        """
-        finite = np.where(epsilon <= 1e150 * self.mu, epsilon, 0.0)
-        quotient = finite / self.mu
-        product = quotient * self.mu
-        (a, b), (c, d) = _split(quotient), _split(np.asarray(self.mu))
-        error = ((a * c - product) + a * d + b * c) + b * d
-        return np.asarray(((finite - product) - error) / self.mu, dtype=np.float64)
+    @property
+    def family(self) -> tuple[type[CurveFamily], float]:
+        """Gaussian curves, by mu."""
+        return GaussianFamily, self.mu
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return G_mu(alpha)."""
@@ -94,6 +74,60 @@ class GaussianCurve(Curve):
         return float(ndtr(-self.mu / np.sqrt(2.0)))
 
 
+class GaussianFamily(CurveFamily):
+    """Gaussian curves by their mu."""
+
+    def deltas(self, epsilon: FloatArray) -> FloatArray:
+        """Return the deltas."""
+        return np.clip(deltas(self.parameters, epsilon), 0.0, 1.0)
+
+    @property
+    def largest_losses(self) -> FloatArray:
+        """Losses have no bound."""
+        return np.full(self.parameters.size, np.inf)
+
+
+def deltas(mu: FloatArray, epsilon: FloatArray) -> FloatArray:
+    """Return delta at each epsilon >= 0 as phi(x) (R(-x) - R(y)), Mills ratios R, so that tails keep their digits.
+
+    Parameters
+    ----------
+    mu : ndarray
+        One number, or one for each epsilon.
+    epsilon : ndarray
+        The epsilons.
+
+    Returns
+    -------
+    ndarray
+        The deltas.
+    """
+    half, centre, remainder = mu / 2, epsilon / mu, _remainder(mu, epsilon)
+    x = (half - centre) - remainder
+    y = half + centre
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+        # epsilon + log Phi(-y) with both of the order y^2: the tail of Phi cancels epsilon in closed form
+        direct = ndtr(x) - np.exp(-x * x / 2) * 0.5 * erfcx(y / np.sqrt(2.0))
+        density = np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+        near = x < 1
+        tail = density * _mills_difference(np.where(near, centre, half), half, x)
+    value = np.where(near, tail, direct)
+    return np.asarray(np.where(np.isposinf(epsilon), 0.0, value), dtype=np.float64)
+
+
+def _remainder(mu: FloatArray, epsilon: FloatArray) -> FloatArray:
+    """Return the rounding error of the quotient epsilon / mu, so that mu/2 - epsilon/mu keeps its digits near 0.
+
+    Beyond a quotient of 1e150 delta is 0 in any case, and the products here would overflow.
+    """
+    finite = np.where(epsilon <= 1e150 * mu, epsilon, 0.0)
+    quotient = finite / mu
+    product = quotient * mu
+    (a, b), (c, d) = _split(quotient), _split(mu)
+    error = ((a * c - product) + a * d + b * c) + b * d
+    return np.asarray(((finite - product) - error) / mu, dtype=np.float64)
+
+
 def mills(x: FloatArray) -> FloatArray:
     """Return the Mills ratio Phi(-x) / phi(x)."""
     return np.asarray(np.sqrt(np.pi / 2) * erfcx(x / np.sqrt(2.0)), dtype=np.float64)
@@ -106,7 +140,7 @@ def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(high, dtype=np.float64), np.asarray(x - high, dtype=np.float64)
 
 
-def _mills_difference(centre: FloatArray, half: float, x: FloatArray) -> FloatArray:
+def _mills_difference(centre: FloatArray, half: FloatArray, x: FloatArray) -> FloatArray:
     r"""Return R(-x) - R(centre + half) without cancellation; x = half - centre has more digits than these two.
 
     :math:`R(a) - R(b) = \int_a^b -R'(t)\,dt` with :math:`-R'(t) = 1 - tR(t) > 0`; where the two ratios share
@@ -117,7 +151,8 @@ def _mills_difference(centre: FloatArray, half: float, x: FloatArray) -> FloatAr
     close = second > 0.5 * first
     if np.any(close):
         node, weight = _LEGENDRE
-        out[close] = half * (_slope(centre[close][:, None] + half * node) @ weight)
+        wide = np.broadcast_to(half, out.shape)[close]
+        out[close] = wide * np.sum(_slope(centre[close][:, None] + wide[:, None] * node) * weight, axis=1)
     return out
 
 

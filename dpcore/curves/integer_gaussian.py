@@ -209,7 +209,7 @@ class IntegerGaussians(Curve):
     """
 
     exact, certified, is_product = False, True, True
-    method = "tensor product, certified contour integral"
+    method = "tensor product, contour integral"
 
     def __init__(self, parts: Sequence[tuple[float, int, int]]) -> None:
         table = np.array(sorted(parts, key=lambda part: part[0] ** 2 / part[1]), dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, largest_loss
+from dpcore.curves.families import CurveFamily
 from dpcore.engine import laplace_mgf
 
 
@@ -19,10 +20,15 @@ class LaplaceCurve(Curve):
         self.epsilon = self.laplace_epsilon = check_shift("The largest loss", epsilon)
         self.max_loss, self.min_loss = self.epsilon, -self.epsilon
 
+    @property
+    def family(self) -> tuple[type[CurveFamily], float]:
+        """Laplace curves, by their largest loss."""
+        return LaplaceFamily, self.epsilon
+
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the profile."""
         t = np.asarray(epsilon, dtype=np.float64)
-        inside = -np.expm1((np.minimum(t, self.epsilon) - self.epsilon) / 2)
+        inside = _inside(np.asarray(self.epsilon), t)
         below = -np.expm1(np.minimum(t, 0.0))
         value = np.where(t < -self.epsilon, below, inside)
         return value, value
@@ -74,3 +80,21 @@ class LaplaceCurve(Curve):
         """Area under the trade-off: the integral of its three pieces."""
         shrink = np.exp(-self.epsilon)
         return float(shrink / 2 * (1 - 0.25) + shrink * self.epsilon / 4 + shrink / 8)
+
+
+class LaplaceFamily(CurveFamily):
+    """Laplace curves by their largest loss."""
+
+    def deltas(self, epsilon: FloatArray) -> FloatArray:
+        """Return the deltas."""
+        return _inside(self.parameters, epsilon)
+
+    @property
+    def largest_losses(self) -> FloatArray:
+        """The parameters themselves."""
+        return self.parameters
+
+
+def _inside(largest: FloatArray, t: FloatArray) -> FloatArray:
+    """Return the profile from minus the largest loss on."""
+    return np.asarray(-np.expm1((np.minimum(t, largest) - largest) / 2), dtype=np.float64)

@@ -191,7 +191,7 @@ class Contour:
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return an upper bound of delta at epsilon >= 0 at almost no cost: Chernoff's, at the saddle points."""
         c, log_m = self.branches[KERNEL_D].c, self.branches[KERNEL_D].log_m
-        top = log_m + log_kappas(c) + _SLACK * (1.0 + np.abs(log_m))
+        top = log_m + log_kappas(c) + _SLACK * (1.0 + np.abs(log_m)) + 4 * UNIT * self.product.rounding
         with np.errstate(over="ignore"):
             bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
         tail = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY

@@ -11,8 +11,10 @@ import numpy as np
 from dpcore.core.registry import COUNT, SIGMA, Oracle, register
 from dpcore.curves.allocation import Allocation
 from dpcore.curves.bound import Outer
+from dpcore.curves.combined import Either
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.mechanisms.base import Mechanism
+from dpcore.mechanisms.shuffled_batches import largest_sum
 from dpcore.regions.algebra import SelfComposing
 from dpcore.regions.guarantees import three_point
 
@@ -79,8 +81,13 @@ class RandomAllocation(Mechanism, SelfComposing):
         return allocation_curve(1.0 / self.sigma, self.steps, self.steps)
 
     def power_curve(self, k: int) -> Curve | None:
-        """Return the safe bound of k epochs, with one epoch as what is attained."""
+        """Return the safe bound of k epochs; an attack on the largest sum of one epoch is attained."""
         if not isinstance(self.pair, Allocation):
             return None
         outer = GaussianCurve(math.sqrt(k) / self.sigma)
-        return Outer(outer, [self.curve], "several epochs are bounded without amplification")
+        attack = largest_sum(1.0 / self.sigma, self.steps)
+        return Outer(
+            outer,
+            [Either([attack, attack.flipped()], symmetric=True)],
+            "several epochs are bounded without amplification",
+        )

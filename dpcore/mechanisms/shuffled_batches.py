@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve
     from dpcore.curves.polygon import Polygon
 
+LARGEST_MOVE = 5.0
+"""Square of how far a record moves all sums of an epoch, in units of 1/sigma: 2 in its own batch and 1 in the last."""
 _BINS = 120  # of the largest sum: more change the attack in the fourth digit
 _ROUNDING = 1e-13  # relative error of a mass: no delta that is attained may be too large
 _FEWEST = 1e-9  # smallest 1/sigma that is told from none
@@ -78,5 +80,7 @@ class ShuffledBatches(Mechanism):
             return GaussianCurve(1.0 / self.sigma)
         attack = largest_sum(min(2.0 / self.sigma, 1e3), self.steps)
         return Outer(
-            GaussianCurve(math.sqrt(5.0) / self.sigma), [attack], "no amplification by shuffling is proved here"
+            GaussianCurve(math.sqrt(LARGEST_MOVE) / self.sigma),
+            [attack],
+            "no amplification by shuffling is proved here",
         )

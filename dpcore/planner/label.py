@@ -75,6 +75,7 @@ def label_report(
     epsilon: float | None = None,
     plan: ReleasePlan | None = None,
     facts: Mapping[str, str] | None = None,
+    certificate: bool = False,
 ) -> str:
     """Return the label of the releases of a ledger as a report.
 
@@ -92,6 +93,8 @@ def label_report(
         The plan of the release, which answers some of the questions.
     facts : mapping of str to str, optional
         Answers by the names of `FACTS`.
+    certificate : bool, default False
+        Whether the label cites the certificate of epsilon by its SHA-256; the region must be one that `dpcore certify` knows.
 
     Returns
     -------
@@ -113,10 +116,10 @@ def label_report(
     region = "spent.region"
     name = json.dumps(ledger_file, ensure_ascii=False)
     parts = [
-        _top(name, delta, budget, epsilon),
+        _top(name, delta, budget, epsilon, certificate=certificate),
         f"# {told.get('title', 'Privacy label')}",
         f"ε = {{{{ spent.epsilon }}}} at δ = {numeral(delta)}, for all {{{{ spent.rows }}}} releases together.",
-        _facts_table(told, ledger, epsilon is not None),
+        _facts_table(told, ledger, epsilon is not None, certificate),
         "## What an attacker can do",
         f"{{{{ risk({region}, fpr=0.01) }}}} {{{{ risk({region}).advantage_words }}}}",
         _profile(ledger_file, delta, epsilon, ledger.relation),
@@ -156,12 +159,13 @@ def _planned(plan: ReleasePlan) -> dict[str, str]:
     }
 
 
-def _top(name: str, delta: float, budget: str, epsilon: float | None) -> str:
+def _top(name: str, delta: float, budget: str, epsilon: float | None, *, certificate: bool) -> str:
     require = f'require = "spent.epsilon <= {numeral(epsilon)}"\n' if epsilon is not None else ""
-    return f"+++\ncontents = false\n{require}\n[values]\nspent = 'ledger({name}, delta={numeral(delta)}{budget})'\n+++"
+    proof = f"proof = 'certificate(spent.region, delta={numeral(delta)})'\n" if certificate else ""
+    return f"+++\ncontents = false\ncompact = true\n{require}\n[values]\nspent = 'ledger({name}, delta={numeral(delta)}{budget})'\n{proof}+++"
 
 
-def _facts_table(told: Mapping[str, str], ledger: Ledger, has_budget: bool) -> str:
+def _facts_table(told: Mapping[str, str], ledger: Ledger, has_budget: bool, certificate: bool) -> str:
     rows = [
         ("Protected", told.get("protected", OPEN)),
         ("Unit of protection", told.get("unit", OPEN)),
@@ -170,6 +174,7 @@ def _facts_table(told: Mapping[str, str], ledger: Ledger, has_budget: bool) -> s
             ledger.neighbours if ledger.neighbours != "any" else "add/remove or substitution, as each release states",
         ),
         ("Privacy loss", "ε = {{ spent.epsilon }} at δ = {{ spent.delta }}"),
+        ("Certificate of ε", "SHA-256 {{ proof.digest }}, for `dpcore-verify`" if certificate else "none"),
         ("Gaussian privacy", "μ = {{ spent.mu }}" if ledger.rows else OPEN),
         ("Budget", "{{ spent.words }}" if has_budget else "no budget is stated"),
         ("Period and renewal", told.get("period", OPEN)),

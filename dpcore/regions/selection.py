@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core.question import question
 from dpcore.core.registry import REGION, Oracle, Parameter, register
 from dpcore.curves.bound import Outer, floors, published
 from dpcore.curves.selected import RunCount, attained, selected
@@ -80,4 +81,5 @@ class BestOf(OfPart):
             return base
         if base.q_inf >= 1.0 or float(base.delta_bounds(np.zeros(1))[1][0]) == 0.0:
             return base  # nothing to hide, or nothing that is hidden
-        return Outer(selected(published(base), self.runs), attained(floors(base)[-1], self.runs), "selection")
+        with question():  # both sides ask about the same stretch of the curve
+            return Outer(selected(published(base), self.runs), attained(floors(base)[-1], self.runs), "selection")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-BLOCKS: Final = ("figure", "claim")
+BLOCKS: Final = ("figure", "claim", "certificate")
 """Fenced blocks that a text computes."""
 
 TAGS: Final = (

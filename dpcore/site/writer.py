@@ -31,6 +31,7 @@ Values = Callable[[str, int, str], str]
 """Returns a value as text from its expression, its line and a form: words, math or exact."""
 
 CLAIM: Final = "claim"
+CERTIFICATE: Final = "certificate"
 _MARK: Final = re.compile(r"[$`*_\\{}\[\]]")
 _WORD: Final = re.compile(r"[^\w]+")
 RULES: Final = (

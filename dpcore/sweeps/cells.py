@@ -10,11 +10,12 @@ from dpcore.core.effort import checkpoint, effort
 from dpcore.core.errors import DpcoreError
 from dpcore.core.notices import collected
 from dpcore.sweeps.grid import HOLE, Grid, filled
-from dpcore.sweeps.measures import MEASURES, Answer
+from dpcore.sweeps.measures import MEASURES, Answer, family_answers, region_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from dpcore.regions.tradeoff import TradeOff
     from dpcore.sweeps.grid import AxisValue
 
 COLUMNS: Final = ("value", "lower", "upper", "error", "kind", "theorem", "neighbours")
@@ -89,6 +90,10 @@ def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
         answers = _powers(grid, cells, asked)
         left = [place for place, answer in enumerate(answers) if answer is None]
         texts = {place: filled(grid.expression, cells[place]) for place in left}
+        shared = _family(grid, [texts[i] for i in left], [asked[i] for i in left])
+        for place, known in zip(left, shared, strict=True):
+            answers[place] = known
+        left = [place for place in left if answers[place] is None]
         for text, group in groupby(left, key=texts.__getitem__):
             some = list(group)
             checkpoint(some[0] / len(cells))
@@ -119,6 +124,24 @@ def _powers(
         for place, answer in zip(some, shared, strict=True):
             answers[place] = answer
     return answers
+
+
+def _family(grid: Grid, texts: list[str], asked: list[dict[str, AxisValue]]) -> list[Answer | None]:
+    """Return the answers of regions that have a closed form; None for the others, and where something is wrong.
+
+    One region is asked in the same way as many, so that no answer depends on the other cells.
+    """
+    measure = MEASURES[grid.measure]
+    if measure.family is None:
+        return [None] * len(texts)
+    regions: dict[str, TradeOff | None] = {}
+    for text in dict.fromkeys(texts):
+        with effort(work=WORK), collected():
+            try:
+                regions[text] = region_of(text)
+            except DpcoreError:
+                regions[text] = None
+    return family_answers(measure, [regions[text] for text in texts], asked)
 
 
 def _arguments(grid: Grid, cell: Mapping[str, AxisValue]) -> dict[str, AxisValue]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dpcore.core.parameter import Parameter
+    from dpcore.curves.base import Bounds
+    from dpcore.curves.families import CurveFamily
     from dpcore.regions.tradeoff import TradeOff
 
     Values = Mapping[str, Any]
@@ -55,6 +58,8 @@ class SweepMeasure:
         The answers of one expression at several sets of arguments.
     powers : callable, optional
         The answers of several powers of one expression, each at its arguments; None for those it cannot give.
+    family : callable, optional
+        The answers (lower, upper) of many curves of one closed form, each at its arguments.
     """
 
     title: str
@@ -62,6 +67,7 @@ class SweepMeasure:
     many: Callable[[str, Sequence[Values]], list[Answer]]
     needed: tuple[str, ...] = ()
     powers: Callable[[str, Sequence[int], Sequence[Values]], list[Answer | None]] | None = None
+    family: Callable[[CurveFamily, Sequence[Values]], Bounds] | None = None
     texts: tuple[str, ...] = field(default=())
 
     def check(self, arguments: Values) -> None:
@@ -81,6 +87,28 @@ def region_of(expression: str) -> TradeOff:
     region = build(parse_syntax(expression), expression)
     _ = region.neighbours  # raises if the parts have different relations
     return region
+
+
+def family_answers(
+    measure: SweepMeasure, regions: Sequence[TradeOff | None], asked: Sequence[Values]
+) -> list[Answer | None]:
+    """Return the answers of the regions that have a closed form; None for the rest, and for arguments outside their domain."""
+    answers: list[Answer | None] = [None] * len(regions)
+    if measure.family is None:
+        return answers
+    groups: dict[type[CurveFamily], list[tuple[int, float, TradeOff]]] = {}
+    for place, region in enumerate(regions):
+        if region is None or (known := region.curve.family) is None:
+            continue
+        with suppress(DomainError):
+            measure.check(asked[place])
+            groups.setdefault(known[0], []).append((place, known[1], region))
+    for family, members in groups.items():
+        curves = family(np.array([parameter for _, parameter, _ in members]))
+        lower, upper = measure.family(curves, [asked[place] for place, *_ in members])
+        for (place, _, region), low, high in zip(members, lower.tolist(), upper.tolist(), strict=True):
+            (answers[place],) = _upper(region, [low], [high])
+    return answers
 
 
 def _upper(region: TradeOff, lower: Sequence[float], upper: Sequence[float]) -> list[Answer]:
@@ -110,6 +138,18 @@ def _power_epsilons(base: str, copies: Sequence[int], asked: Sequence[Values]) -
     for place, answer in zip(usable[known].tolist(), named, strict=True):
         answers[place] = answer
     return answers
+
+
+def _family_epsilons(curves: CurveFamily, asked: Sequence[Values]) -> Bounds:
+    delta = np.array([DELTA.check(one["delta"]) for one in asked])
+    inner = np.clip(delta, np.finfo(np.float64).tiny, 1 - 2.0**-53)
+    value = np.where(delta <= 0, curves.largest_losses, curves.epsilons(inner))
+    value = np.where(delta >= 1, 0.0, value)
+    return value, value
+
+
+def _family_deltas(curves: CurveFamily, asked: Sequence[Values]) -> Bounds:
+    return curves.delta_bounds(np.array([LOSS.check(one["epsilon"]) for one in asked]))
 
 
 def _delta(expression: str, asked: Sequence[Values]) -> list[Answer]:
@@ -188,8 +228,8 @@ def _utility(expression: str, asked: Sequence[Values]) -> list[Answer]:
 
 
 MEASURES: Final[dict[str, SweepMeasure]] = {
-    "epsilon": SweepMeasure("ε", {"delta": DELTA}, _epsilon, ("delta",), _power_epsilons),
-    "delta": SweepMeasure("δ", {"epsilon": LOSS}, _delta, ("epsilon",)),
+    "epsilon": SweepMeasure("ε", {"delta": DELTA}, _epsilon, ("delta",), _power_epsilons, _family_epsilons),
+    "delta": SweepMeasure("δ", {"epsilon": LOSS}, _delta, ("epsilon",), family=_family_deltas),
     "beta": SweepMeasure("false negatives β", {"alpha": ALPHA}, _beta, ("alpha",)),
     "advantage": SweepMeasure("advantage", {}, _advantage),
     "mu": SweepMeasure("μ", {"alpha": SHARE.but(name="alpha", high=0.5)}, _mu),

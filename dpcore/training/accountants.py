@@ -12,7 +12,8 @@ from dpcore.theorems import THEOREMS, Theorem, theorem
 from dpcore.theorems.record import Account
 
 THEOREM, LIMIT, NOTHING = "theorem", "limit", "nothing"
-CERTIFIED: Final = "certified"
+COMPOSED: Final = "dpcore"
+"""The name of the composition itself, computed by dpcore."""
 
 # orders of Rényi divergences that accountants try: moments up to 32, and the grid in common use
 MOMENT_ORDERS: Final = tuple(float(order) for order in range(2, 34))
@@ -65,8 +66,8 @@ def _of(record: Theorem) -> AccountingMethod:
 
 _PLACED: Final = (
     AccountingMethod(
-        CERTIFIED,
-        "Certified",
+        COMPOSED,
+        "dpcore",
         r"\min\{\varepsilon:\ \delta_k(\varepsilon)\le\delta\}",
         THEOREM,
         "The composition of the mechanism itself, with the numerical error bounded on both sides.",

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
 
-CERTIFIED, RENYI, ACCOUNTANT, MOMENTS, WHOLE = "certified", "renyi", "clt", "moments", "whole"
+COMPOSED, RENYI, ACCOUNTANT, MOMENTS, WHOLE = "composition", "renyi", "clt", "moments", "whole"
 TITLES = {
-    CERTIFIED: "certified",
+    COMPOSED: "dpcore",
     RENYI: "Rényi",
     ACCOUNTANT: "CLT, as GDP accountants do",
     MOMENTS: "CLT, own moments",
@@ -275,7 +275,7 @@ def _framed(training: Training, failing: float, bracket: tuple[float, float], wh
     bound, order = renyi_epsilon(training.sigma, training.q, training.steps, failing)
     rows: list[tuple[Any, ...]] = [
         (
-            CERTIFIED,
+            COMPOSED,
             high,
             low,
             why or f"at least {outward(low, 6, up=False)}",
@@ -305,7 +305,7 @@ def _flag(value: float, low: float, high: float, words: str) -> str:
     side = verdict(value, low, high)
     if side == BELOW:
         return f"{words}; below the truth by {outward(low - value, 3, up=False)} or more"
-    return f"{words}; {'above the truth here' if side == ABOVE else 'inside the certified bracket'}"
+    return f"{words}; {'above the truth here' if side == ABOVE else 'inside the bracket'}"
 
 
 def rates(sigma: float, q: float, steps: int, fpr: Sequence[float] = FPR) -> pd.DataFrame:

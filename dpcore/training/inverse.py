@@ -71,7 +71,7 @@ def solve_training(  # noqa: PLR0913  the numbers of a run, each under its own n
     Parameters
     ----------
     sampler : str
-        ``poisson``, ``truncated``, ``fixed`` or ``full``.
+        ``poisson``, ``truncated``, ``fixed``, ``allocation`` or ``full``.
     epsilon, delta : float
         The target: epsilon at delta, delta in (0, 1].
     sigma : float, optional
@@ -125,7 +125,7 @@ class _Goal:
     def noise(self, how: Sampler, numbers: RunNumbers) -> TrainingTarget:
         run = numbers.run(how, _STAND_IN)
         text, factor = how.unknown(run)
-        row = calibrate(f"{text}^{run.steps}", epsilon=self.epsilon, delta=self.delta).iloc[0]
+        row = calibrate(f"{text}^{run.rounds}", epsilon=self.epsilon, delta=self.delta).iloc[0]
         run = replace(run, sigma=float(row["value"]) * factor)
         words = f"Noise σ = {outward(run.sigma, 6)} meets {self.words}; it is the least that certainly does."
         return TrainingTarget("sigma", run.sigma, run, words)
@@ -138,7 +138,7 @@ class _Goal:
 
     def steps(self, how: Sampler, numbers: RunNumbers, sigma: float) -> TrainingTarget:
         one = replace(numbers, steps=1).run(how, sigma)
-        count = min(LARGEST_T, largest_k(str(one.step), self.epsilon, self.delta))
+        count = min(LARGEST_T, largest_k(str(one.step), self.epsilon, self.delta) * how.round_steps(one))
         epochs = outward(float(count * exact(one.rate)), 4, up=False)
         end = "the most that are counted" if count == LARGEST_T else "one more does not"
         words = f"{grouped(count)} steps, {epochs} epochs, certainly meet {self.words}; {end}."

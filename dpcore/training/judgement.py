@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.calibration import calibrate
+from dpcore.core.certainty import certainty
 from dpcore.core.domains import LOSS
 from dpcore.core.effort import current, effort
 from dpcore.core.errors import BudgetError, DpcoreError
@@ -87,7 +88,7 @@ class LeastNoise:
 
     def words(self) -> str:
         """Say what the noise is and what it would have to be."""
-        kind = "exact" if self.kind == "exact" else "certified"
+        kind = certainty(self.kind, self.expression)
         start = (
             f"Its {self.symbol} is {nearest(self.present, 5)} per use; the claim needs {outward(self.value, 5, up=self.is_noise)} "
             f"({kind}, rounded to the safe side)"
@@ -161,6 +162,8 @@ class Refutation:
     fpr: float
     tpr: float
     allowed: float
+    word: str
+    """How sure the rate is: exact, certified, or a bracket."""
 
     def words(self) -> str:
         """Say whom the attacker finds and what the claim promised, both in people of one crowd."""
@@ -169,7 +172,7 @@ class Refutation:
         members, allowed = grouped(math.floor(self.tpr * crowd)), grouped(math.ceil(self.allowed * crowd))
         return (
             f"An attacker who wrongly accuses {of_100(self.fpr)} people outside the data finds at least {members} of "
-            f"{grouped(crowd)} people inside it (certified); the claim allows at most {allowed}."
+            f"{grouped(crowd)} people inside it ({self.word}); the claim allows at most {allowed}."
         )
 
     def _apart(self, crowd: int) -> bool:
@@ -209,7 +212,7 @@ def refutation(total: TradeOff, epsilon: float, delta: float) -> Refutation | No
     best = int(np.argmax(power - allowed))
     if not power[best] > allowed[best] * (1 + ROUNDING):
         return None
-    return Refutation(float(fpr[best]), float(power[best]), float(allowed[best]))
+    return Refutation(float(fpr[best]), float(power[best]), float(allowed[best]), certainty(total.kind, total))
 
 
 # ---- the verdict ---------------------------------------------------------------------------------------------
@@ -246,7 +249,7 @@ class Judgement:
     @property
     def kind(self) -> str:
         """The kind of the true numbers."""
-        return "exact" if self.total.kind == "exact" else "certified"
+        return certainty(self.total.kind, self.total)
 
     def words(self) -> str:
         """Return the verdict in one or two sentences, all numbers rounded to the safe side."""
@@ -258,7 +261,7 @@ class Judgement:
             SAFE: "The claim holds",
             TIGHT: "The claim holds, and it is the truth itself up to rounding",
             WRONG: "The claim is wrong",
-            OPEN: "Not decided, because the claim lies inside the certified bracket",
+            OPEN: "Not decided, because the claim lies inside the bracket",
         }[self.verdict]
         subject = f"{'one use' if self.k == 1 else f'{grouped(self.k)} uses'} of {self.mechanism}"
         return f"{start}: for {subject} {self._in_epsilon(low=self.verdict == WRONG)}."

@@ -208,5 +208,5 @@ def library_words(row: pd.Series, bracket: tuple[float, float]) -> str:
     place = {
         BELOW: f"below the truth by at least {outward(low - value, 3, up=False)}: it promises too much",
         ABOVE: f"above the truth, by at most {outward(value - low, 3)}",
-    }.get(str(row["verdict"]), f"inside the certified bracket from {outward(low, 6, up=False)} to {outward(high, 6)}")
+    }.get(str(row["verdict"]), f"inside the bracket from {outward(low, 6, up=False)} to {outward(high, 6)}")
     return f"{name} prints {shown}, {place}."

@@ -31,7 +31,7 @@ from dpcore.theorems import divergences, theorem
 from dpcore.theorems.catalogue import composing, promises
 from dpcore.theorems.releases import Releases
 from dpcore.theorems.step import step_of
-from dpcore.training.accountants import ACCOUNTANTS, CERTIFIED, MOMENT_ORDERS, USUAL_ORDERS, accountant
+from dpcore.training.accountants import ACCOUNTANTS, COMPOSED, MOMENT_ORDERS, USUAL_ORDERS, accountant
 from dpcore.training.gradients import clt_mu
 from dpcore.training.gradients import renyi as sampled_renyi
 from dpcore.words import outward
@@ -186,7 +186,7 @@ def reports(mechanism: TradeOff | str, k: int = 1, delta: float = 1e-5) -> pd.Da
         checkpoint(index / len(ACCOUNTANTS))
         row = _report(one.name, question)
         side = SILENT if row.kind == "none" else _side(row.epsilon, low, high)
-        theorem = question.total.theorem if one.name == CERTIFIED else one.reference
+        theorem = question.total.theorem if one.name == COMPOSED else one.reference
         facts = (row.kind, theorem, question.total.neighbours)
         rows.append((row.name, row.title, row.epsilon, row.delta, side, row.note, *facts))
     return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -199,7 +199,7 @@ def _side(epsilon: float, low: float, high: float) -> str:
 # ---- the numbers ---------------------------------------------------------------------------------------------
 
 
-def _certified(question: Uses) -> Number:
+def _composed(question: Uses) -> Number:
     low, high = question.bracket
     if low == high:
         return high, EXACT, "" if math.isfinite(high) else "No ε holds at this δ."
@@ -311,7 +311,7 @@ def _limit(question: Uses) -> Number:
 
 
 _NUMBERS: dict[str, Callable[[Uses], Number]] = {
-    CERTIFIED: _certified,
+    COMPOSED: _composed,
     "advanced_naive": _naive,
     "classic": _classic,
     "moments": _converted(MOMENT_ORDERS, theorem("rdp_mironov")),

@@ -88,13 +88,18 @@ class TrainingRun:
 
     @property
     def step(self) -> TradeOff:
-        """The region of one step."""
+        """The region of one step, or of one epoch if a record is allocated to one of its steps."""
         return self.sampler.step(self)
+
+    @property
+    def rounds(self) -> int:
+        """How often the region `step` is composed: the steps, or the epochs, a part of one counted as a whole."""
+        return -(-self.steps // self.sampler.round_steps(self))
 
     @cached_property
     def region(self) -> TradeOff:
         """The region of all steps."""
-        return self.step if self.steps == 1 else self.step**self.steps
+        return self.step if self.rounds == 1 else self.step**self.rounds
 
     def words(self) -> str:
         """Say what is done, without a verb: the steps, the noise and the samples."""
@@ -123,7 +128,7 @@ def training_run(  # noqa: PLR0913  the numbers of a run, each under its own nam
     Parameters
     ----------
     sampler : str
-        ``poisson``, ``truncated``, ``fixed`` or ``full``; it is not guessed.
+        ``poisson``, ``truncated``, ``fixed``, ``allocation`` or ``full``; it is not guessed.
     sigma : float
         Noise multiplier, in [0.05, 1000].
     examples : int, optional

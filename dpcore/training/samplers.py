@@ -7,6 +7,8 @@ In units of the clipping norm a step is a sum of gradients, each of norm at most
 - ``truncated``: the same, but of more than C records a random C are kept: ``truncated_poisson(sigma, q, C, N)``.
 - ``fixed``: always B of the N records. A record that is drawn takes the place of another one, so the sum moves by up to 2: ``fixed_size(gaussian(sigma,
   2), B/N)``, the pair of ``poisson_gaussian(sigma / 2, B/N)``.
+- ``allocation``: in every epoch each record goes into one of the K steps of the epoch, chosen at random (balls in bins): an epoch is
+  ``random_allocation(sigma, K)``, and a part of an epoch counts as an epoch.
 - ``full``: all records. One person moves the sum by m.
 
 Batches that are cut from a shuffled list are none of these: `dpcore.training.shuffled` has what is proved about them.
@@ -14,6 +16,7 @@ Batches that are cut from a shuffled list are none of these: `dpcore.training.sh
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +24,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest, numeral
 from dpcore.mechanisms.gaussian import Gaussian
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
+from dpcore.mechanisms.random_allocation import RandomAllocation
 from dpcore.mechanisms.truncated_poisson import TruncatedPoisson
 from dpcore.mechanisms.user_gaussian import UserGaussian
 from dpcore.regions.sampling import FixedSize
@@ -31,6 +35,13 @@ if TYPE_CHECKING:
 
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.training.run import TrainingRun
+
+
+_ROUNDED = 1e-12  # relative, of a share that was rounded to a double
+
+
+def _one(_: TrainingRun) -> int:
+    return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,8 @@ class Sampler:
         Whether a person may have several records.
     whole_curve : bool, default True
         Whether the whole curve, which mu needs, is certified within seconds.
+    round_steps : callable
+        From a run to the steps that its `step` region covers: 1, or those of an epoch.
     """
 
     name: str
@@ -66,6 +79,7 @@ class Sampler:
     noise_share: float = 1.0
     persons: bool = False
     whole_curve: bool = True
+    round_steps: Callable[[TrainingRun], int] = _one
 
 
 def _poisson(run: TrainingRun) -> TradeOff:
@@ -107,6 +121,34 @@ def _fixed(run: TrainingRun) -> TradeOff:
 
 def _fixed_unknown(run: TrainingRun) -> tuple[str, float]:
     return f"poisson_gaussian(?, {run.rate!r})", 2.0
+
+
+def epoch_steps(run: TrainingRun) -> int:
+    """Return the steps of an epoch, a part of a batch counted as a batch; 1/3 is three batches, although it is no double.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        Its rate is the share of the records that a batch has.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    return max(1, math.ceil(1 / run.rate * (1.0 - _ROUNDED)))
+
+
+def _allocation(run: TrainingRun) -> TradeOff:
+    return RandomAllocation(run.sigma, epoch_steps(run))
+
+
+def _allocation_unknown(run: TrainingRun) -> tuple[str, float]:
+    return f"random_allocation(?, {epoch_steps(run)})", 1.0
+
+
+def _allocation_samples(run: TrainingRun) -> str:
+    return f"batches to which each record is allocated at random, {grouped(epoch_steps(run))} an epoch"
 
 
 def _full_unknown(run: TrainingRun) -> tuple[str, float]:
@@ -157,6 +199,17 @@ FIXED_SAMPLER: Final = Sampler(
     _fixed_samples,
     noise_share=0.5,
 )
+ALLOCATION_SAMPLER: Final = Sampler(
+    "allocation",
+    "random allocation",
+    "in each epoch every record goes into one batch, chosen at random and independently of all others (balls in bins)",
+    _allocation,
+    _allocation_unknown,
+    _allocation_samples,
+    noise_share=0.0,
+    whole_curve=False,
+    round_steps=epoch_steps,
+)
 FULL_SAMPLER: Final = Sampler(
     "full",
     "full batch",
@@ -166,16 +219,16 @@ FULL_SAMPLER: Final = Sampler(
     _full_samples,
     persons=True,
 )
-SAMPLERS: Final = (POISSON_SAMPLER, TRUNCATED_SAMPLER, FIXED_SAMPLER, FULL_SAMPLER)
+SAMPLERS: Final = (POISSON_SAMPLER, TRUNCATED_SAMPLER, FIXED_SAMPLER, ALLOCATION_SAMPLER, FULL_SAMPLER)
 SHUFFLE: Final = "shuffle"
 REFUSED: Final = {
-    SHUFFLE: "No ε is certified for batches cut from a shuffled list: they can reveal several times more than Poisson samples "
+    SHUFFLE: "No ε is proved for batches cut from a shuffled list: they can reveal several times more than Poisson samples "
     "of the same size. Sample each record with probability q in every step (poisson), or use all records (full)."
 }
 """Samplers that people ask for and that have no certified region, each with the reason."""
 QUESTION: Final = (
     "How does a step choose its records? Say poisson (each record independently with probability q, as Opacus does with "
-    "poisson_sampling=True), truncated (the same, with a largest batch), fixed (a fresh batch of fixed size) or full (all records in "
+    "poisson_sampling=True), truncated (the same, with a largest batch), fixed (a fresh batch of fixed size), allocation (each record in one random batch of every epoch) or full (all records in "
     "every step). Batches cut from a shuffled list are none of them: shuffle."
 )
 
@@ -186,7 +239,7 @@ def sampler_of(name: str) -> Sampler:
     Parameters
     ----------
     name : str
-        ``poisson``, ``truncated``, ``fixed`` or ``full``.
+        ``poisson``, ``truncated``, ``fixed``, ``allocation`` or ``full``.
 
     Returns
     -------

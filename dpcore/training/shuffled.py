@@ -1,15 +1,8 @@
 r"""Batches cut from a shuffled list: a proved lower bound of epsilon, beside what the same numbers would give with Poisson samples.
 
-In every epoch the N records are shuffled and cut into K batches. Let the gradient of one record be +1, that of all others -1, and let a
-neighbour blank that record out (gradient 0). Up to known constants the K noisy sums of an epoch are then normal with standard deviation
-sigma and mean 2 at a random place, or 1 at a random place, and 0 elsewhere. An attacker looks at the largest of them, with
-
-.. math:: P(\max\le c)=\Phi\Bigl(\frac{c-2}\sigma\Bigr)\Phi\Bigl(\frac c\sigma\Bigr)^{K-1}\quad\text{or}\quad
-    \Phi\Bigl(\frac{c-1}\sigma\Bigr)\Phi\Bigl(\frac c\sigma\Bigr)^{K-1}.
-
-Which of some intervals the largest sum lies in is a function of the output, so the pair of its two laws reveals no more than the run, and
-neither does its composition over the whole epochs: every epsilon below the bound is refuted. With Poisson samples the same record and neighbour
-are covered by ``poisson_gaussian``, so the two numbers can be compared.
+In every epoch the N records are shuffled and cut into K batches. ``shuffled_batches(sigma, K)`` holds what is proved about one epoch: an attacker
+who looks at the largest noisy sum attains its lower side, and its safe side is a bound without amplification. The epochs compose from both sides, so
+every epsilon below the lower one is refuted. Poisson samples of the same size have the same neighbours, so the numbers can be compared.
 
 Reference: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang (2024).
 """
@@ -23,32 +16,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.special import log_ndtr, ndtri
 
 from dpcore.core.domains import SHARE
+from dpcore.core.effort import current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import kind
 from dpcore.core.numerals import nearest
+from dpcore.mechanisms.shuffled_batches import LARGEST_MOVE, ShuffledBatches
 from dpcore.regions import gate
 from dpcore.regions.algebra import Power
-from dpcore.regions.guarantees import Pmf
+from dpcore.regions.guarantees import GDP
 from dpcore.training.libraries import library_reports, library_words
-from dpcore.training.run import RunNumbers, exact
-from dpcore.training.samplers import POISSON_SAMPLER
+from dpcore.training.run import RunNumbers
+from dpcore.training.samplers import POISSON_SAMPLER, epoch_steps
 from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from dpcore.curves.base import FloatArray
     from dpcore.regions.tradeoff import TradeOff
     from dpcore.training.run import TrainingRun
 
 COLUMNS = ("quantity", "at", "value", "lower", "words", "kind", "theorem", "neighbours")
-NEIGHBOURS = "one record blanked out"
+NEIGHBOURS = "add/remove"
 REFERENCE = "Chua et al. 2024, the largest sum of an epoch"
-_INTERVALS = 120  # of the largest sum; more of them raise the bound by less than 1e-3
-_FAR = 9.0  # standard deviations beyond which an interval ends
+_SAFE = "Safe for every order of the records: each epoch bounded without amplification."
+_WIDTH = 1e-3  # of the deltas of an attack: a wider bracket costs a thousandth of epsilon
 
 
 @dataclass(frozen=True)
@@ -76,7 +69,7 @@ class ShuffledRun:
     @property
     def batches(self) -> int:
         """Batches of an epoch."""
-        return math.ceil(1 / exact(self.poisson.rate))
+        return epoch_steps(self.poisson)
 
     @property
     def epochs(self) -> int:
@@ -84,27 +77,24 @@ class ShuffledRun:
         return self.poisson.steps // self.batches
 
     @cached_property
-    def witness(self) -> TradeOff:
-        """A region inside that of the run: what the largest sums of all epochs reveal."""
-        return Power(self._epoch(), self.epochs) if self.epochs > 1 else self._epoch()
-
-    def _epoch(self) -> Pmf:
-        sigma, rest = self.poisson.sigma, self.batches - 1
-        # evenly spaced in how likely the largest of the sums without a record lies below, and beyond it
-        level = np.linspace(0.02, 0.98, _INTERVALS // 2) ** (1.0 / self.batches)
-        start = float(sigma * ndtri(level[-1]))
-        border = np.unique(
-            np.concatenate(
-                (sigma * ndtri(level), np.linspace(start, max(start, 2.0) + _FAR * sigma / 3.0, _INTERVALS // 2))
-            )
-        )
-        return Pmf(*(_masses(border, sigma, rest, shift) for shift in (1.0, 2.0)))
+    def region(self) -> TradeOff:
+        """The region of all whole epochs, a bound whose lower side an attack attains."""
+        epoch = ShuffledBatches(self.poisson.sigma, self.batches)
+        return epoch if self.epochs == 1 else Power(epoch, self.epochs)
 
     @cached_property
+    def epsilon(self) -> tuple[float, float]:
+        """What an attack on the whole epochs proves, and what certainly holds for the run, a part of an epoch counted as one."""
+        with effort(tolerance=max(current().tolerance, _WIDTH)):
+            low = float(gate.epsilon_bounds(self.region, np.array([self.delta]))[0][0])
+        epochs = -(-self.poisson.steps // self.batches)
+        safe = GDP(math.sqrt(LARGEST_MOVE * epochs) / self.poisson.sigma)
+        return low, float(gate.epsilon_bounds(safe, np.array([self.delta]))[1][0])
+
+    @property
     def epsilon_lower(self) -> float:
-        """A lower bound of epsilon at delta: that of all epochs, or of one, whose bracket is narrower."""
-        regions = {1: self._epoch(), self.epochs: self.witness}
-        return max(float(gate.epsilon_bounds(region, np.array([self.delta]))[0][0]) for region in regions.values())
+        """The proved lower bound of epsilon at delta."""
+        return self.epsilon[0]
 
     @cached_property
     def poisson_epsilon(self) -> tuple[float, float]:
@@ -116,7 +106,10 @@ class ShuffledRun:
         """Say what is proved."""
         low, high = self.epsilon_lower, self.poisson_epsilon[1]
         at = f"ε at δ = {outward(self.delta, 6)}"
-        proved = f"With shuffled batches {at} is at least {outward(low, 5, up=False)} (proved), and no upper bound is known here."
+        proved = (
+            f"With shuffled batches {at} is at least {outward(low, 5, up=False)} (proved by an attack) and at most "
+            f"{outward(self.epsilon[1], 5)} (without any amplification)."
+        )
         if low > high:
             return (
                 f"{proved} Accounting as if samples were Poisson says {outward(high, 5)}, which is too small for this run, "
@@ -144,6 +137,7 @@ class ShuffledRun:
         )
         rows: list[tuple[str, float, float, float, str, str, str, str]] = [
             ("epsilon", self.delta, low, low, self.answer(), "lower", REFERENCE, NEIGHBOURS),
+            ("epsilon_safe", self.delta, self.epsilon[1], low, _SAFE, "upper", self.region.theorem, NEIGHBOURS),
             (
                 "epsilon_if_poisson",
                 self.delta,
@@ -155,9 +149,9 @@ class ShuffledRun:
                 "add/remove",
             ),
         ]
-        for _, row in library_reports(run, self.delta, bracket=(low, math.inf)).iterrows():
+        for _, row in library_reports(run, self.delta, bracket=self.epsilon).iterrows():
             value = float(row["epsilon"])
-            words = library_words(row, (low, math.inf))
+            words = library_words(row, self.epsilon)
             rows.append(
                 (
                     f"{row['library']} {row['method']}",
@@ -189,18 +183,13 @@ class ShuffledRun:
         str
             One sentence.
         """
+        if claimed >= self.epsilon[1]:
+            return (
+                f"ε = {nearest(claimed)} holds: it is at most {outward(self.epsilon[1], 5)} even without amplification."
+            )
         if claimed < self.epsilon_lower:
             return f"ε = {nearest(claimed)} is not true: it is at least {outward(self.epsilon_lower, 5, up=False)}."
         return f"ε = {nearest(claimed)} is neither proved nor refuted: at least {outward(self.epsilon_lower, 5, up=False)} is proved."
-
-
-def _masses(border: FloatArray, sigma: float, rest: int, shift: float) -> tuple[float, ...]:
-    """Return the probabilities of the intervals between borders for the largest sum, differences taken of the smaller tail."""
-    log_below = log_ndtr((border - shift) / sigma) + rest * log_ndtr(border / sigma)
-    below = np.concatenate(([0.0], np.exp(log_below), [1.0]))
-    above = np.concatenate(([1.0], -np.expm1(log_below), [0.0]))
-    mass = np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
-    return tuple((np.maximum(mass, 0.0) / mass.sum()).tolist())
 
 
 def shuffled_run(

@@ -15,7 +15,7 @@ from dpcore.core.kinds import kind, kinds, labelled
 from dpcore.language import parse
 from dpcore.regions import gate
 from dpcore.regions.algebra import Power
-from dpcore.training.gradients import CERTIFIED, FPR, LARGEST_T, ROW_WORK, STEPS, TABLE_WORK, TITLES
+from dpcore.training.gradients import COMPOSED, FPR, LARGEST_T, ROW_WORK, STEPS, TABLE_WORK, TITLES
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def step_ladder(
                 low, high, note, what = 0.0, math.inf, str(error), "none"
         if settings.work is not None:
             left = max(1.0, left - settings.work.whole + max(0.0, settings.work.left))
-        rows.append((count, TITLES[CERTIFIED], high, low, note, what, CERTIFIED))
+        rows.append((count, TITLES[COMPOSED], high, low, note, what, COMPOSED))
     frame = pd.DataFrame(rows[::-1], columns=["k", "title", "epsilon", "epsilon_lower", "note", "kind", "theorem"])
     return labelled(frame, neighbours=_all(step, 1).neighbours)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from dpcore.core.certainty import certainty
 from dpcore.core.domains import LOSS, SHARE
 from dpcore.core.effort import effort
 from dpcore.core.kinds import FACTS, kind
@@ -39,7 +40,7 @@ EPSILON, MU, REGRET, ATTACK, CLAIM, STATEMENT = (
     "claimed_epsilon",
     "statement",
 )
-_METHOD = "dpcore, certified composition"
+_METHOD = "dpcore, composition"
 
 Row = tuple[str, float, float, float, str, str, str]
 
@@ -90,7 +91,7 @@ class TrainingSummary:
 
     def judged(self, claimed: float) -> Judgement:
         """Return the verdict about a claimed epsilon at delta."""
-        return judge(self.run.step, self.run.steps, LOSS.but(name="claimed epsilon").check(claimed), self.delta)
+        return judge(self.run.step, self.run.rounds, LOSS.but(name="claimed epsilon").check(claimed), self.delta)
 
     # ---- sentences -------------------------------------------------------------------------------------------
 
@@ -266,7 +267,7 @@ def epsilon_words(run: TrainingRun, delta: float, bracket: tuple[float, float]) 
     at = f"After {run.words()}, ε at δ = {outward(delta, 6)}"
     if low == high:
         return f"{at} is {outward(high, 6)} (exact)."
-    return f"{at} lies between {outward(low, 6, up=False)} and {outward(high, 6)} (certified)."
+    return f"{at} lies between {outward(low, 6, up=False)} and {outward(high, 6)} ({certainty('upper', run.region)})."
 
 
 def training_summary(run: TrainingRun, delta: float = 1e-5) -> TrainingSummary:

@@ -18,18 +18,18 @@ from dpcore.charts.amplified import rate_figure, steps_figure
 from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.training import clt_mu, gradient_ladder, gradients, rates, renyi, renyi_epsilon
-from dpcore.training.gradients import ACCOUNTANT, CERTIFIED, MOMENTS, RENYI, STEPS, WHOLE, Training
+from dpcore.training.gradients import ACCOUNTANT, COMPOSED, MOMENTS, RENYI, STEPS, WHOLE, Training
 
 
 def test_the_number_of_2250_steps_is_certified_and_narrow() -> None:
     with effort(tolerance=1e-3):
         rows = gradients(1.5, 0.04, 2250, 1e-5).set_index("theorem")
-    low, high = rows.loc[CERTIFIED, "epsilon_lower"], rows.loc[CERTIFIED, "epsilon"]
+    low, high = rows.loc[COMPOSED, "epsilon_lower"], rows.loc[COMPOSED, "epsilon"]
     assert low <= 6.76878 <= high
     assert high == pytest.approx(6.769, abs=1e-3)
     assert (high - low) / high < 1e-3
     assert rows["kind"].to_dict() == {
-        CERTIFIED: "upper",
+        COMPOSED: "upper",
         RENYI: "upper",
         ACCOUNTANT: "approximate",
         MOMENTS: "approximate",
@@ -47,7 +47,7 @@ def test_the_accountants_number_is_the_published_one() -> None:
     assert dpcore.gdp(clt_mu(1.0, 0.01, 1000)).epsilon(1e-5) == pytest.approx(1.6177, abs=1e-4)
     with effort(tolerance=1e-3):
         rows = gradients(1.0, 0.01, 1000, 1e-5).set_index("theorem")
-    assert rows.loc[CERTIFIED, "epsilon"] == pytest.approx(1.8282367, abs=1e-5)
+    assert rows.loc[COMPOSED, "epsilon"] == pytest.approx(1.8282367, abs=1e-5)
     assert rows.loc[ACCOUNTANT, "epsilon"] == pytest.approx(1.6177, abs=1e-4)
 
 
@@ -133,7 +133,7 @@ def test_the_ladder_of_steps() -> None:
     with effort(tolerance=1e-3):
         frame = gradient_ladder(1.5, 0.04, 1e-5, [1, 1000])
     assert list(frame.columns) == ["k", "title", "epsilon", "epsilon_lower", "note", "kind", "theorem", "neighbours"]
-    assert frame.loc[frame["theorem"] == CERTIFIED, "k"].tolist() == [1, 1000]
+    assert frame.loc[frame["theorem"] == COMPOSED, "k"].tolist() == [1, 1000]
     assert frame.loc[frame["kind"] != "none", "k"].size == len(frame)
     with pytest.raises(BudgetError, match="time allowed"), effort(deadline=0.0):
         gradient_ladder(1.5, 0.04, 1e-5, [1, 1000])
@@ -147,18 +147,18 @@ def test_a_straight_line_between_the_steps_drawn_is_close(sigma: float, q: float
     between = [round(math.sqrt(a * b)) for a, b in itertools.pairwise(STEPS[1:])]
     with effort(tolerance=1e-3):
         drawn, exact = (gradient_ladder(sigma, q, 1e-5, steps) for steps in (STEPS, between))
-    own = drawn[drawn["theorem"] == CERTIFIED]
+    own = drawn[drawn["theorem"] == COMPOSED]
     line = np.exp(np.interp(np.log(between), np.log(own["k"]), np.log(own["epsilon"])))
-    np.testing.assert_allclose(line, exact.loc[exact["theorem"] == CERTIFIED, "epsilon"], rtol=0.015)
+    np.testing.assert_allclose(line, exact.loc[exact["theorem"] == COMPOSED, "epsilon"], rtol=0.015)
 
 
 def test_a_table_with_little_work_keeps_the_quick_rows() -> None:
     with effort(tolerance=1e-3):
         few = gradient_ladder(1.5, 1e-4, 1e-5, [100, 100_000], work=1e5)
-    kinds = few[few["theorem"] == CERTIFIED].set_index("k")["kind"].to_dict()
+    kinds = few[few["theorem"] == COMPOSED].set_index("k")["kind"].to_dict()
     assert kinds == {100: "none", 100_000: "upper"}
     figure = steps_figure(few, delta=1e-5)
-    assert figure.notes == ("Not drawn: certified at T = 100. That takes more operations than are allowed.",)
+    assert figure.notes == ("Not drawn: dpcore at T = 100. That takes more operations than are allowed.",)
 
 
 def test_the_figure_of_rates() -> None:
@@ -171,10 +171,7 @@ def test_the_figure_of_rates() -> None:
 def test_the_figure_of_steps_speaks_of_steps() -> None:
     with effort(tolerance=1e-3):
         figure = steps_figure(gradient_ladder(1.5, 0.04, 1e-5, [1, 1000]), delta=1e-5, steps=1000)
-    assert (
-        figure.takeaway
-        == "At δ = 1e-5 the certified ε is at most 0.277 for T = 1 and 4.29 for T = 1 000 (upper bound)."
-    )
+    assert figure.takeaway == "At δ = 1e-5 ε is at most 0.277 for T = 1 and 4.29 for T = 1 000 (upper bound)."
     assert "Number of steps T" in figure.chart.to_json()
     assert "Number of mechanisms" not in figure.chart.to_json()
 
@@ -191,7 +188,7 @@ def test_full_batches_are_gaussian_privacy() -> None:
     training = Training(2.0, 1.0, 16)
     assert training.own_mu == training.whole_mu == 2.0
     rows = gradients(2.0, 1.0, 16, 1e-5).set_index("theorem")
-    assert rows.loc[CERTIFIED, "epsilon"] == pytest.approx(rows.loc[WHOLE, "epsilon"], rel=1e-9)
+    assert rows.loc[COMPOSED, "epsilon"] == pytest.approx(rows.loc[WHOLE, "epsilon"], rel=1e-9)
 
 
 def test_the_clock_changes_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +199,7 @@ def test_the_clock_changes_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     with effort(tolerance=1e-3, deadline=1e4):
         fast = gradient_ladder(10.0, 1e-4, 1e-5, [1, 1000, 10_000, 30_000])
     assert_frame_equal(slow, fast, check_exact=True)
-    certified = slow[slow["theorem"] == CERTIFIED].set_index("k")
+    certified = slow[slow["theorem"] == COMPOSED].set_index("k")
     assert certified["kind"].to_dict() == {1: "exact", 1000: "none", 10_000: "none", 30_000: "upper"}
     assert "reached the relative width" in certified.loc[10_000, "note"]
     bounded = slow[slow["theorem"] == RENYI]

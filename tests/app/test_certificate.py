@@ -29,10 +29,18 @@ def test_the_file_is_what_the_checker_reads() -> None:
     assert verify(json.loads(text)) == claim
 
 
-def test_a_region_without_a_proof_says_so() -> None:
+def test_a_region_without_a_proof_says_so_at_once() -> None:
     app = COMPOSITION.opened(mechanism="rdp(2, 0.1)", k="2")
-    app.button(key="composition_certify").click().run()
-    assert any("No certificate" in str(info.value) for info in app.info)
+    assert any("No certificate" in str(caption.value) for caption in app.caption)
+    assert "composition_certify" not in {button.key for button in app.button}
+
+
+def test_claimed_and_true_offers_a_proof_where_it_says_certified() -> None:
+    page = visits.Page("pages/10_Claimed_and_true.py", "Claimed and true")
+    app = page.opened(claimed_mechanism="poisson_gaussian(2, 0.01)", claimed_k="300")
+    assert "(certified)" in visits.said(app)
+    app.button(key="claimed_certify").click().run(timeout=60)
+    assert "Proved: " in visits.said(app)
 
 
 @pytest.mark.long

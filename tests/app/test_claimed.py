@@ -56,7 +56,7 @@ def test_the_first_view() -> None:
     text = said(app)
     assert "the true ε at δ = 1e-5 is at least 10.393 (exact); the claim says 10" in text
     assert "3.19 % more noise would make the claim true" in text
-    assert "finds at least 68 of 1 000 000 people inside it (certified); the claim allows at most 57" in text
+    assert "finds at least 68 of 1 000 000 people inside it (exact); the claim allows at most 57" in text
     assert "(Mechanisms?expression=gaussian_classic%2810%2C%201e-5%29)" in text
     assert not app.dataframe[-1].value.isna().any().any()
     before, hits = set(work.cache().kept), work.cache().hits

@@ -216,7 +216,7 @@ def test_shuffled_batches_have_a_lower_bound_beside_the_poisson_claim() -> None:
     assert "is not true: it is at least" in said(app)
 
 
-@pytest.mark.parametrize("sampler", ["truncated", "fixed size", "full batch"])
+@pytest.mark.parametrize("sampler", ["truncated", "fixed size", "allocated", "full batch"])
 def test_every_sampler_is_answered(sampler: str) -> None:
     app = opened(train_sampler=sampler, train_epochs="30", train_sigma="1.1")
     assert not errors(app)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.visitor import CHART
+from tests.browser.visitor import CHART, PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tests.browser.visitor import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
-PHONE = {"width": 390, "height": 844}
 PAGES = (
     "Privacy_regions",
     "Composition",
@@ -29,6 +28,9 @@ PAGES = (
     "Statistics_lab",
     "Plan_a_release",
     "Your_data",
+    "Private_training",
+    "Local_privacy",
+    "Map",
 )
 _BETWEEN = """() => {
   const main = document.querySelector("[data-testid='stMain']");

@@ -39,6 +39,9 @@ QUESTIONS = [
     ("union(dp(1), gdp(1))", {"epsilon": 0.3}),
     ("pmf([0.2, 0.8], [0.5, 0.5])^30", {"epsilon": 1.0}),
     (DIFFERENT, {"epsilon": 2.0}),
+    ("dp(0.163)^2451 * dp(0.0371, 1e-9)^1479 * rr(0.7, 3)^20", {"epsilon": 60.0}),
+    ("discrete_gaussian(3.3)^20 * discrete_gaussian(2.1)^10 * dp(0.3)^5", {"delta": 1e-6}),
+    ("discrete_gaussian(10)^1000", {"delta": 1e-6}),
 ]
 
 

@@ -19,6 +19,7 @@ from dpcore_verify import contour, sums
 from dpcore_verify.claims import compositions
 from dpcore_verify.contour import Line
 from dpcore_verify.expression import Unproved, read
+from dpcore_verify.halves import halves
 from dpcore_verify.regions import Composition, region
 from dpcore_verify.sampled import Sampled
 
@@ -63,7 +64,7 @@ def test_shares_no_code_with_dpcore():
 @pytest.mark.parametrize("epsilon", ["-0.7", "0", "1.2", "1.8", "2.9", "3"])
 def test_binomial_sum_halves_and_brute_force(epsilon):
     pair, at = composition("dp(0.6, 0.05)^5"), Fraction(epsilon)
-    values = [method(pair, at) for method in (sums.binomial, sums.closed, sums.halves)]
+    values = [method(pair, at) for method in (sums.binomial, sums.closed, halves)]
     high = 1 / (1 + math.exp(-0.6))
     truth = 1 - 0.95**5
     for signs in itertools.product((1, -1), repeat=5):
@@ -72,6 +73,43 @@ def test_binomial_sum_halves_and_brute_force(epsilon):
     for value in values:
         assert abs(float(value) - truth) < 1e-14
         assert value.rad() < 1e-40
+
+
+def trinomial(k: int, low: mpmath.mpf, middle: mpmath.mpf, high: mpmath.mpf) -> list[tuple[int, mpmath.mpf]]:
+    """Return the sum of k signs 1, 0 and -1, each with its mass."""
+    masses = {0: mpmath.mpf(1)}
+    for _ in range(k):
+        fresh: dict[int, mpmath.mpf] = {}
+        for place, mass in masses.items():
+            for step, share in ((-1, low), (0, middle), (1, high)):
+                fresh[place + step] = fresh.get(place + step, mpmath.mpf(0)) + mass * share
+        masses = fresh
+    return list(masses.items())
+
+
+@pytest.mark.parametrize("epsilon", ["0.3", "4.25", "8"])
+def test_halves_of_a_mixed_ledger(epsilon):
+    """Three different laws with copies, whose losses have no common lattice, against sums of 60 digits."""
+    text, at = "dp(0.31, 0.001)^20 * dp(0.0517)^15 * rr(0.7, 3)^4", Fraction(epsilon)
+    value = halves(composition(text), at)
+    with mpmath.workdps(60):
+        e = [mpmath.mpf(x) / 10**4 for x in (3100, 517, 7000)]
+        first, second = (
+            trinomial(k, 1 / (1 + mpmath.exp(x)), 0, 1 / (1 + mpmath.exp(-x))) for k, x in ((20, e[0]), (15, e[1]))
+        )
+        total = mpmath.exp(e[2]) + 2
+        third = trinomial(4, 1 / total, 1 / total, mpmath.exp(e[2]) / total)
+        kept = (1 - mpmath.mpf(1) / 1000) ** 20
+        truth, goal = 1 - kept, mpmath.mpf(epsilon)
+        for a, p in first:
+            for c, r in third:
+                truth += kept * mpmath.fsum(
+                    p * q * r * (1 - mpmath.exp(goal - loss))
+                    for b, q in second
+                    if (loss := a * e[0] + b * e[1] + c * e[2]) > goal
+                )
+        assert abs(mpmath.mpf(value.mid().str(50, radius=False)) - truth) < mpmath.mpf(10) ** -30
+    assert value.rad() < 1e-40
 
 
 def test_residues_are_the_integral_of_the_density():

@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from dpcore import parse
+from dpcore.frames import deltas
 from tests.certificates import sweep
 
 
@@ -24,6 +26,20 @@ def test_random_products_are_proved_or_the_reason_is_said() -> None:
     assert not tally.refuted
     assert tally.proved >= 12
     assert tally.largest < 5000
+
+
+@pytest.mark.parametrize(("text", "epsilon"), [("gaussian(35.3)", 7.546), ("gaussian(20)^9", 5.709)])
+def test_deltas_below_the_normal_doubles_are_bounds(text: str, epsilon: float) -> None:
+    """Once refuted: published as exact with the few digits of such doubles, or as 0."""
+    row = deltas(parse(text), [epsilon]).iloc[0]
+    assert (row["kind"], row["delta_lower"]) == ("upper", 0.0)
+    assert asked([(text, {"epsilon": epsilon})]).proved == 1
+
+
+def test_samples_of_large_losses() -> None:
+    """Once an overflow: e^epsilon is above all doubles."""
+    tally = asked([("subsample(dp(1)^900, 0.25)", {"epsilon": 750.0}), ("subsample(dp(1)^900, 0.25)", {"delta": 1e-9})])
+    assert tally.proved == 2
 
 
 def test_discrete_noise() -> None:

@@ -347,7 +347,7 @@ def test_noisy_gradients_show_what_accountants_miss() -> None:
     with effort(tolerance=1e-3):
         unsafe, words = warning(row, 1e-5, row.distance())
     assert unsafe
-    assert "says ε ≈ 1.5846, but the mechanism needs ε ≥ 1.8282 (certified lower bound)" in words
+    assert "says ε ≈ 1.5846, but the mechanism needs ε ≥ 1.8282 (lower bound)" in words
 
 
 def test_failures_that_no_epsilon_covers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -74,6 +75,14 @@ def test_the_source_of_a_label_stands_beside_its_ledger(tmp_path: Path) -> None:
     assert build_report(tmp_path / "label.md", tmp_path / "label.html").is_file()
     (tmp_path / LEDGER.name).write_text("label,expression,count\n", encoding="utf-8")
     assert main(["label", str(LEDGER), "-o", str(tmp_path / "label.md")]) == 2
+
+
+def test_a_label_is_one_page(tmp_path: Path) -> None:
+    facts = [
+        word for name in ("protected", "unit", "period", "trust") for word in ("--fact", f"{name}={name} of a label")
+    ]
+    assert main(["label", str(LEDGER), "-o", str(tmp_path / "label.pdf"), "--epsilon", "9", *facts]) == 0
+    assert len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "label.pdf").read_bytes())) == 1
 
 
 def test_a_plan_answers_questions() -> None:

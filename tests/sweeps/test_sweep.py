@@ -222,3 +222,26 @@ def test_numbers_are_finite_and_ordered() -> None:
     numbers = table[["lower", "value", "upper"]].to_numpy(dtype=np.float64)
     assert np.isfinite(numbers).all()
     assert (np.diff(numbers, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("text", ["gdp({m})", "gaussian({m})", "laplace({m})", "gdp({m})^3"])
+def test_many_closed_forms_are_those_of_single_questions(text: str) -> None:
+    values = [1e-4, 0.0283, 0.5, 1, 1.25, 7, 35.3, 900]
+    alone = [parse(text.replace("{m}", repr(value))) for value in values]
+    for epsilon in (0, 1e-3, 0.5, 7.546, 700):
+        table = sweep(text, "delta", {"m": values}, epsilon=epsilon, cores=1)
+        assert table["lower"].tolist() == [float(region.delta_bounds([epsilon])[0][0]) for region in alone]
+        assert table["upper"].tolist() == [float(region.delta_bounds([epsilon])[1][0]) for region in alone]
+    for delta in (0, 1e-300, 1e-12, 1e-5, 0.3, 1):
+        table = sweep(text, "epsilon", {"m": values}, delta=delta, cores=1)
+        assert table["value"].tolist() == pytest.approx([float(region.epsilon(delta)) for region in alone], rel=1e-14)
+        ones = [sweep(text, "epsilon", {"m": [value]}, delta=delta, cores=1)["value"][0] for value in values]
+        assert table["value"].tolist() == ones, "no answer depends on the other cells"
+
+
+def test_a_wrong_cell_among_closed_forms_says_why() -> None:
+    table = sweep("gdp({m})", "delta", {"m": [1, -1, 2], "e": [0.5, -2]}, epsilon="{e}", cores=1)
+    wrong = table["value"].isna()
+    assert wrong.tolist() == [False, True, True, True, False, True]
+    assert "written without a sign" in table["error"][2]
+    assert "epsilon must be" in table["error"][1]

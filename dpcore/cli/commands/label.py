@@ -33,6 +33,8 @@ def configure(parser: Parser) -> None:
     parser.add_value("--delta", DELTA, "where epsilon is stated (default: 1e-6)", default=1e-6, metavar="D")
     parser.add_value("--epsilon", LOSS, "the budget; the label is refused if it is exceeded", metavar="E")
     parser.add_argument("--plan", metavar="FILE", help="the plan of the release, which answers some questions")
+    words = "write the proof of epsilon into this file (JSON), and cite it in the label by its SHA-256"
+    parser.add_argument("--certificate", metavar="FILE", help=words)
     words = "an answer; may be repeated"
     parser.add_argument("--fact", metavar="NAME=TEXT", action="append", default=[], dest="facts", help=words)
 
@@ -51,13 +53,21 @@ def run(arguments: argparse.Namespace) -> None:
     source, target = Path(arguments.file), Path(arguments.output)
     plan = None if arguments.plan is None else read_plan(text_of(Path(arguments.plan)))
     content = bytes_of(source)
+    ledger = open_ledger(content)
+    if arguments.certificate is not None:
+        from dpcore.certificates import certify  # noqa: PLC0415  # needs python-flint
+
+        Path(arguments.certificate).write_text(
+            certify(ledger.named_region, delta=arguments.delta).text(), encoding="utf-8"
+        )
     text = label_report(
-        open_ledger(content),
+        ledger,
         ledger_file=source.name,
         delta=arguments.delta,
         epsilon=arguments.epsilon,
         plan=plan,
         facts={name.strip(): words.strip() for name, _, words in pairs},
+        certificate=arguments.certificate is not None,
     )
     if target.suffix.lower() == ".md":
         beside = target.parent / source.name

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "the certified composition and each composition theorem, with its (epsilon, delta) or why it does not apply"
+HELP = "the composition itself and each composition theorem, with its (epsilon, delta) or why it does not apply"
 
 
 def configure(parser: Parser) -> None:

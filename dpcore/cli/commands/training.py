@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dpcore.cli.options import Parser
 
-HELP = "private training (DP-SGD): certified epsilon, mu, attacks, what Opacus and others print, and a statement"
+HELP = "private training (DP-SGD): epsilon, mu, attacks, what Opacus and others print, and a statement"
 EPILOG = (
     "Numbers may be written as 256/60000 or 60*60000/256. With --target-epsilon leave out the number sought: --sigma, --batch, "
     "--examples, or both --epochs and --steps."
@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
     parser.epilog = EPILOG
     words = (
         "how a step chooses its records, never guessed: poisson (each independently with probability q), truncated (the same with a largest "
-        "batch), fixed (a fresh batch of fixed size), full (all), or shuffle (batches cut from a shuffled list: a lower bound)"
+        "batch), fixed (a fresh batch of fixed size), allocation (each record in one random batch of every epoch), full (all), or shuffle (batches cut from a shuffled list: a lower bound)"
     )
     parser.add_argument("--sampler", metavar="NAME", help=words)
     words = "noise multiplier: standard deviation of the noise over the clipping norm"
@@ -93,7 +93,7 @@ def _shuffled(arguments: argparse.Namespace, numbers: dict[str, Any]) -> pd.Data
     }
     wrong = [name for name, value in given.items() if value is not None]
     if wrong or arguments.unit_records != 1:
-        msg = f"{(wrong or ['--unit-records'])[0]} needs a certified ε, and shuffled batches have none: only a lower bound is proved."
+        msg = f"{(wrong or ['--unit-records'])[0]} needs an ε, and shuffled batches have none: only a lower bound is proved."
         raise DomainError(msg)
     if arguments.sigma is None:
         msg = "The noise is missing: give --sigma."

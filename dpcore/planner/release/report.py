@@ -67,7 +67,7 @@ def _summary(plan: ReleasePlan, solution: PlanSolution) -> str:
     spent = total(solution.ledger, plan.delta)
     return (
         f"{len(plan.answers)} answers are published with random noise. Together they satisfy differential privacy with "
-        f"ε = {outward(spent.upper, 4)} at δ = {nearest(plan.delta)} ({'exact' if spent.kind == 'exact' else 'certified upper bound'})."
+        f"ε = {outward(spent.upper, 4)} at δ = {nearest(plan.delta)} ({'exact' if spent.kind == 'exact' else 'upper bound'})."
     )
 
 

@@ -291,5 +291,5 @@ def _kept(solution: PlanSolution) -> PlanSolution:
                 raise
             more = 1.0 + _MORE
         solution = replace(solution, ratios=tuple(ratio * more for ratio in solution.ratios), rounding=OUTWARD)
-    msg = f"The composition could not be certified to keep {budget_words(plan)}."
+    msg = f"The composition could not be shown to keep {budget_words(plan)}."
     raise DomainError(msg)

@@ -39,7 +39,7 @@ of its own.
 Each figure has `draw` (its kind, see below), `title` and `caption`, and in a file of figures also `name`. It may have
 `source` and `place` (where a figure like it was printed), `differs` (how it differs from print, and why), `preset` or
 `link = { page = "Privacy_regions", state = { regions = "dp(1)" } }` (the page of the app that shows it), `height` in
-points, and `tolerance` (relative width of certified brackets). The error for an unknown key, a wrong value or a wrong
+points, and `tolerance` (relative width of brackets). The error for an unknown key, a wrong value or a wrong
 expression names file, line and expression.
 
 Below each figure of a site are its files: CSV with all numbers (`pandas.read_csv` reads them in full precision); JSON with

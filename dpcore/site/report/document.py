@@ -24,12 +24,12 @@ from dpcore.site.images import Image, image_of
 from dpcore.site.labels import labels_of
 from dpcore.site.report.front import NEWEST, TODAY, Front, front_of, read_front, split
 from dpcore.site.report.numbers import CheckedClaim, TextValues
-from dpcore.site.writer import CLAIM
+from dpcore.site.writer import CERTIFICATE, CLAIM
 from dpcore.specs import Spec, SpecError, load
 from dpcore.specs.reading import lines_above, read, source_text, unique
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from markdown_it.token import Token
@@ -202,7 +202,7 @@ def load_document(source: Path, settings: Mapping[str, str] | None = None) -> Do
             raise SpecError(msg)
     else:
         front, text, values = _toml(source, whole, own)
-    checked = replace(text, tokens=tuple(_claims(text.tokens, values)))
+    checked = replace(text, tokens=tuple(_proofs(_claims(text.tokens, values), values)))
     return Document(source, front, checked, values, own)
 
 
@@ -271,6 +271,20 @@ def _claims(tokens: tuple[Token, ...], values: TextValues) -> Iterator[Token]:
             places = [next((n for n, row in enumerate(lines) if one in row), 0) for one in conditions]
             words = [values.check(one, line + place) for one, place in zip(conditions, places, strict=True)]
             token.meta = {**token.meta, "claim": CheckedClaim(text, " ".join(words))}
+        yield token
+
+
+def _proofs(tokens: Iterable[Token], values: TextValues) -> Iterator[Token]:
+    """Put the files of certificates where the text embeds them, as code that every format shows."""
+    for token in tokens:
+        if token.type == "fence" and token.info.strip() == CERTIFICATE:
+            line = token.meta["line"] + 1
+            facts = load(token.content, values.file, line)
+            if set(facts) != {"value"} or not isinstance(facts["value"], str):
+                message = f'a {CERTIFICATE} block has value = "proof", where proof = \'certificate("laplace(0.1)^10", delta=1e-6)\' is a value.'
+                raise values.problem(message, line)
+            proof = values.computed(f"{facts['value']}.file", line)
+            token.info, token.content = "json", proof.text
         yield token
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FENCE: Final = "+++"
 TEXTS: Final = ("title", "summary", "date", "language", "logo", "bibliography", "app")
-FLAGS: Final = ("live", "contents", "numbers")
+FLAGS: Final = ("live", "contents", "numbers", "compact")
 KEYS: Final = (*TEXTS, *FLAGS, "authors", "set", "values", "require")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
 TODAY, NEWEST = "today", "newest"
@@ -43,8 +43,9 @@ class Front:
     ----------
     title, summary, date, language, logo, bibliography, app : str
         As written; the date may also be ``today`` or ``newest``.
-    live, contents, numbers : bool
-        Whether charts move, whether a list of contents is wanted, and whether the list of numbers is shown.
+    live, contents, numbers, compact : bool
+        Whether charts move, whether a list of contents is wanted, whether the list of numbers is shown, and whether a PDF is
+        set in small type to fit on a page.
     authors : tuple of Author
         Who signs.
     parameters : mapping of str to float or str
@@ -67,6 +68,7 @@ class Front:
     live: bool = False
     contents: bool = True
     numbers: bool = True
+    compact: bool = False
     authors: tuple[Author, ...] = ()
     parameters: Mapping[str, float | str] = field(default_factory=dict)
     values: Mapping[str, tuple[str, int]] = field(default_factory=dict)

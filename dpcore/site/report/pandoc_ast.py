@@ -131,6 +131,7 @@ class AstWriter:
         if document.date:
             meta["date"] = {"t": "MetaInlines", "c": words(document.date)}
         meta["language"] = {"t": "MetaInlines", "c": words(document.front.language.partition("-")[0].lower())}
+        meta["compact"] = {"t": "MetaBool", "c": document.front.compact}
         meta["lang"] = {"t": "MetaInlines", "c": words(document.front.language)}
         blocks = self.blocks(document.text.tokens)
         if document.summary:
@@ -321,7 +322,11 @@ class AstWriter:
             blocks = [self.frame(rendered.table, caption, spec.name)]
         else:
             image = self._image(
-                spec.name, "image/svg+xml", rendered.svg.encode(), str(rendered.facts["takeaway"]), width="90%"
+                spec.name,
+                "image/svg+xml",
+                rendered.svg.encode(),
+                str(rendered.facts["takeaway"]),
+                width="50%" if self.document.front.compact else "90%",
             )
             inner = [None, [para(caption, "Plain")]]
             blocks = [{"t": "Figure", "c": [attr(spec.name), inner, [para([image], "Plain")]]}]

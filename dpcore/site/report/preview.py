@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import sys
 import tempfile
@@ -143,8 +144,9 @@ def server_of(preview: Preview, port: int) -> ThreadingHTTPServer:
             self.send_header("Content-Length", str(len(data)))
             self.send_header("Cache-Control", "no-store")
             self.send_header("X-Content-Type-Options", "nosniff")
-            self.end_headers()
-            self.wfile.write(data)
+            with contextlib.suppress(ConnectionError):  # the browser has left
+                self.end_headers()
+                self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
             """Say nothing about requests."""

@@ -117,7 +117,7 @@ class TrainingRunDrawer(Drawer):
     """A training run beside what libraries print."""
 
     kind: ClassVar[str] = "training"
-    meaning: ClassVar[str] = "the certified ε of a private training run beside what libraries print, and a claim"
+    meaning: ClassVar[str] = "the ε of a private training run beside what libraries print, and a claim"
 
     sampler: str = fields.text(words="poisson or full")
     sigma: float = fields.above_zero(fields.REQUIRED)

@@ -94,11 +94,12 @@ class StepsDrawer(TrainingDrawer):
     """Epsilon of private training as the number of steps grows."""
 
     kind: ClassVar[str] = "steps"
-    meaning: ClassVar[str] = "ε of private training as the number of steps grows: certified, by Rényi and by the CLT"
+    meaning: ClassVar[str] = "ε of private training as the number of steps grows: composed, by Rényi and by the CLT"
 
     delta: float = fields.number(1e-5, low=0.0, high=1.0, low_open=True)
     steps: tuple[float, ...] | None = fields.numbers(None)
     mark: int | None = fields.integer(None, low=1)
+    counts: str | None = fields.text(None, "what is counted, if it is not steps")
 
     def recipe(self) -> Any:
         """Return the figure of the steps."""
@@ -107,7 +108,10 @@ class StepsDrawer(TrainingDrawer):
             rows = call("dpcore.training:gradient_ladder", self.sigma, self.q, self.delta, steps=counts)
         else:
             rows = call("dpcore.training:step_ladder", self.step, self.delta, steps=counts)
-        return draws("dpcore.charts.amplified:steps_figure", Variable("frame", rows), delta=self.delta, steps=self.mark)
+        named = {} if self.counts is None else {"counts": self.counts}
+        return draws(
+            "dpcore.charts.amplified:steps_figure", Variable("frame", rows), delta=self.delta, steps=self.mark, **named
+        )
 
 
 @enter

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from dpcore.core.certainty import certainty
 from dpcore.core.domains import DELTA, SLACK
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError, DpcoreError
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from dpcore.theorems import Theorem
 
 COLUMNS = ("region", "theorem", "epsilon", "delta", "kind", "note", "neighbours")
-CERTIFIED = "certified"
 DELTAS = (1e-9, 1e-6, 1e-3)
 Row = tuple[str, float | None, float | None, str, str]
 
@@ -62,7 +62,7 @@ def theorems(
     -------
     DataFrame
         `region, theorem, epsilon, delta, kind, note, neighbours`. The composition of the regions comes first: its
-        `theorem` is ``exact``, or ``certified`` if it is a bracket, with `epsilon` its upper side. A theorem that does
+        `theorem` is ``exact``, or ``certified`` or ``bracket`` if it lies between two numbers, with `epsilon` its upper side. A theorem that does
         not apply has no epsilon (None), kind ``none``, and the reason in `note`.
 
     Examples
@@ -90,10 +90,10 @@ def _composed(region: TradeOff, delta: float) -> Row:
         low, high = (float(bound[0]) for bound in region.epsilon_bounds(delta))
     except BudgetError as error:
         checkpoint(0.0)  # raises again if it was the time that ended
-        return CERTIFIED, None, delta, "none", str(error)
+        return certainty("none", region), None, delta, "none", str(error)
     what = kind(low, high, "upper")
     note = region.theorem if what == EXACT else f"{region.theorem}; at least {outward(low, 6, up=False)}"
-    return (EXACT if what == EXACT else CERTIFIED), high, delta, what, note
+    return certainty(what, region), high, delta, what, note
 
 
 # ---- at one delta --------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
 
 FIT_WORK = 2e7
 """Operations allowed for the mu of a sentence: it asks the whole curve, which takes long while a region reveals next to nothing."""
-NO_MU = "Gaussian differential privacy: no μ is certified within the work allowed."
+NO_MU = "Gaussian differential privacy: no μ is known within the work allowed."
 FIT_REFERENCE = "Dong, Roth, Su 2022, Definition 2.6; Kulynych et al. 2025"
 RANGE_FORMULA = (
     r"\mu=\sup_{\alpha_0\le\alpha\le1/2}\Phi^{-1}(1-f(\alpha))-\Phi^{-1}(\alpha),\quad"

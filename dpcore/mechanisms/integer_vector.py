@@ -1,0 +1,141 @@
+r"""Integer noise on every coordinate of a vector of integers that moves by at most l1 and l2.
+
+For symmetric log-concave noise a threshold is the best test of every coordinate, so the region grows with its move; products keep
+that order, and signs do not matter. Of all integer vectors within both norms only those to which nothing can be added
+count: some coordinates of 2 and more, and as many of 1 as still fit. The region is the union of their products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.lazy import Lazy
+from dpcore.core.numerals import nearest
+from dpcore.core.registry import REGION, Oracle, Parameter, register
+from dpcore.curves.bound import lifted
+from dpcore.mechanisms.base import Mechanism
+from dpcore.regions.algebra import Loose, OfPart, Power, Product, SelfComposing, either
+from dpcore.regions.tradeoff import TradeOff, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dpcore.curves.base import Curve
+
+_MOST_VECTORS = 64  # curves in one union: each is a composition of its own
+_PLACES = np.arange(3.0)  # where two laws of noise are compared
+_LAST_PLACE = 1e-12  # the square of a rounded square root may miss the integer by some units of its last place
+
+SUM = Parameter(
+    "l1", "integer", low=1, high=10**6, label="Δ₁", meaning="largest sum of all moves, without signs", example=2
+)
+LENGTH = Parameter(
+    "l2", low=1.0, high=1e6, infinite=True, label="Δ₂", meaning="largest Euclidean length of the move", example=1.5
+)
+
+
+@register(
+    "integer_vector",
+    title="integer noise on a vector",
+    group="operation",
+    symbol=r"f_{\Delta_1,\Delta_2}",
+    formula=r"\delta(\varepsilon)=\max_v\ \delta_{\bigotimes_i f_{v_i}}(\varepsilon),\quad v\in\mathbb{Z}^d,\ \|v\|_1\le\Delta_1,\ \|v\|_2\le\Delta_2",
+    meaning="Every coordinate of a vector of integers gets its own noise; one person moves it by at most l1 and l2.",
+    assumptions="The noise of one coordinate takes integers, is symmetric and log-concave, and is written with sensitivity 1.",
+    reference="derived here: the order of moves of log-concave noise, and Dong, Roth, Su 2022 for products",
+    neighbours="any",
+    oracles=(
+        Oracle(
+            ("discrete_gaussian(2)", 2, 1.5),
+            "delta",
+            0.0,
+            0.27354916205895335,
+            1e-13,
+            "two cells move by 1: direct sum",
+        ),
+        Oracle(("discrete_laplace(1)", 1, 1.0), "delta", 0.0, math.tanh(0.5), 1e-14, "one cell moves by 1"),
+    ),
+)
+@dataclass(frozen=True, eq=False, repr=False)
+class IntegerVector(OfPart, SelfComposing, Loose):
+    """The union over all integer moves within both norms."""
+
+    region: TradeOff = REGION.field()
+    l1: int = SUM.field()
+    l2: float = LENGTH.field()
+    why_loose: ClassVar[str] = "the vector of the move may differ from answer to answer"
+
+    @property
+    def noise(self) -> Mechanism:
+        """The noise of one coordinate; an error says why another region is none."""
+        part, whole = self.region, shorten(self.region.text)
+        if not isinstance(part, Mechanism) or not isinstance(getattr(part, "sensitivity", None), int):
+            msg = f"integer_vector needs integer noise with a sensitivity, as discrete_gaussian(2), not {whole}."
+            raise DomainError(msg)
+        law = part.law
+        if not (law.integer and law.symmetric and law.log_concave):
+            msg = f"integer_vector needs integer noise that is symmetric and log-concave, which that of {whole} is not."
+            raise DomainError(msg)
+        if part.move != 1:
+            msg = f"integer_vector takes the moves from l1 and l2: write {whole} with sensitivity 1, not {nearest(part.move)}."
+            raise DomainError(msg)
+        twice = _moved(part, 2).law.density(_PLACES)
+        if not np.allclose(twice, law.density(_PLACES), rtol=1e-12, atol=0.0):
+            msg = f"integer_vector needs noise that stays the same for every move; that of {whole} grows with the sensitivity: take discrete_laplace(scale)."
+            raise DomainError(msg)
+        return part
+
+    @Lazy
+    def vectors(self) -> tuple[Counter[int], ...]:
+        """Return the moves to which nothing can be added: how often each size occurs, the longest first."""
+        square = math.inf if math.isinf(self.l2) else math.floor(self.l2**2 * (1.0 + _LAST_PLACE))
+        vectors = []
+        for large in _large_moves(self.l1, min(square, self.l1**2), self.l1):
+            used, squared = sum(large), sum(size * size for size in large)
+            ones = int(min(self.l1 - used, square - squared))
+            vectors.append(Counter({**Counter(large), **({1: ones} if ones else {})}))
+            if len(vectors) > _MOST_VECTORS:
+                msg = (
+                    f"More than {_MOST_VECTORS} different moves fit l1 = {self.l1} and l2 = {nearest(self.l2)}; "
+                    "for discrete Gaussian noise zcdp(l2^2 / (2 sigma^2)) bounds them all."
+                )
+                raise BudgetError(msg)
+        return tuple(sorted(vectors, key=lambda v: -sum(size * size * count for size, count in v.items())))
+
+    def product(self, vector: Counter[int]) -> TradeOff:
+        """Return the answers of a vector that moves by this one."""
+        noise = self.noise
+        each = [(_moved(noise, size), count) for size, count in vector.items()]
+        parts: list[TradeOff] = [part if count == 1 else Power(part, count) for part, count in each]
+        return parts[0] if len(parts) == 1 else Product.of(*parts)
+
+    def _pair(self) -> Curve:
+        curves = [self.product(vector).pair for vector in self.vectors]
+        return curves[0] if len(curves) == 1 else lifted(either, curves)
+
+    def power_curve(self, k: int) -> Curve | None:
+        """Return k times the only vector; None if there are several."""
+        return Power(self.product(self.vectors[0]), k).pair if len(self.vectors) == 1 else None
+
+    def attained(self) -> Curve | None:
+        """Return the longest move."""
+        return self.product(self.vectors[0]).pair
+
+
+def _moved(noise: Mechanism, size: int) -> Mechanism:
+    """Return the same noise on an answer that moves by `size`."""
+    return cast("Mechanism", replace(cast("Any", noise), sensitivity=size))
+
+
+def _large_moves(total: int, square: float, largest: int) -> Iterator[tuple[int, ...]]:
+    """Return all descending lists of sizes of at least 2 with at most this sum and this sum of squares."""
+    yield ()
+    for size in range(min(total, largest, math.isqrt(int(square))), 1, -1):
+        for rest in _large_moves(total - size, square - size * size, size):
+            yield (size, *rest)
