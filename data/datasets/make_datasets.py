@@ -11,6 +11,9 @@ HERE = Path(__file__).resolve().parent
 SEED = 1965  # the year of Warner's paper on randomized response
 PEOPLE, STUDENTS, STAFF = 2000, 1500, 1200
 MEMBERS, MONTHS = 80, 12
+WEEKS = 60
+# what each home's electricity owes to that of the four a week before, in hundredths: neighbours follow each other
+HOMES = {"North": (55, 20, 0, 0), "East": (10, 50, 15, 0), "South": (0, 15, 45, 20), "West": (0, 0, 25, 50)}
 
 # share of each five-year group, from 0-4 to 95-99, in thousandths: a population that grows slowly older
 AGE_GROUPS = (49, 50, 52, 54, 60, 66, 70, 71, 67, 64, 66, 69, 64, 54, 46, 39, 29, 18, 9, 3)
@@ -90,6 +93,27 @@ def hours(rng: random.Random) -> list[list[str]]:
     return rows
 
 
+def electricity(rng: random.Random) -> list[list[str]]:
+    """Return the electricity of four homes in every week: each follows its own last week and that of its neighbours, and the weather.
+
+    As in `hours`, twelve uniform numbers stand for a normal one.
+    """
+    rows, values = [], [60.0] * len(HOMES)
+    for week in range(-19, WEEKS + 1):  # twenty weeks before the first, so that the start is forgotten
+        weather = 3.0 * (sum(rng.random() for _ in range(12)) - 6.0)
+        shocks = [weather + 5.0 * (sum(rng.random() for _ in range(12)) - 6.0) for _ in HOMES]
+        values = [
+            18.0 + sum(share * value for share, value in zip(shares, values, strict=True)) / 100.0 + shock
+            for shares, shock in zip(HOMES.values(), shocks, strict=True)
+        ]
+        if week >= 1:
+            rows += [
+                [home, str(week), f"{min(150.0, max(0.0, value)):.1f}"]
+                for home, value in zip(HOMES, values, strict=True)
+            ]
+    return rows
+
+
 def datasets() -> dict[str, bytes]:
     """Return file name -> content."""
     rng = random.Random(SEED)
@@ -102,6 +126,7 @@ def datasets() -> dict[str, bytes]:
         "survey.csv": table(["cheated", "transport", "satisfaction", "study_hours"], students),
         "staff.csv": table(["department", "salary", "years"], staff),
         "sport.csv": table(["member", "month", "hours"], sport),
+        "homes.csv": table(["home", "week", "electricity"], electricity(random.Random(SEED + 2))),
     }
 
 

@@ -44,6 +44,7 @@ _FIRST: dict[str, tuple[list[str], list[str], str, str, str]] = {
     "survey": (["transport", "study_hours"], ["cheated"], "study_hours:10", "cheated", "study_hours"),
     "staff": (["department", "years"], ["salary"], "years:10", "department", "salary"),
     "sport": (["member"], [], "", "month", "hours"),
+    "homes": (["home"], [], "", "home", "electricity"),
 }  # sample -> quasi-identifiers, sensitive columns, rules, column of PRAM, column of noise at first
 _PARTS = ("data_quasi", "data_sensitive", "data_rules", "data_pram_column", "data_noise_column")
 DEFAULTS: dict[str, Any] = {

@@ -15,7 +15,7 @@ from dpcore.core.results import kept_by, result
 from dpcore.files.matrices import read_matrix
 from dpcore.files.sheet import open_csv
 from dpcore.language.numbers import read_value
-from dpcore.planner.series import noise_range, plan, target_shift
+from dpcore.planner.series import both_plans, plan, range_words, target_shift
 from dpcore.planner.series.fit import MODELS, POOLED
 from dpcore.planner.series.model import MOST_RELEASES, PRIORS, RELEASES, SeriesModel
 from dpcore.planner.series.reading import read_panel
@@ -24,6 +24,7 @@ from dpcore.specs import Spec, intermediate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.app.work import ResultCache
@@ -35,7 +36,10 @@ SAMPLE = "sport"
 OPENING = {"data_table": SAMPLE}
 HEIGHT = 400
 SLIDERS = ("data_epsilon_slider", "data_delta_slider", "data_releases_slider")
-_COLUMNS = {"user": "member", "time": "month", "value": "hours"}  # of the sample
+_COLUMNS = {
+    SAMPLE: {"user": "member", "time": "month", "value": "hours"},
+    "homes": {"user": "home", "time": "week", "value": "electricity"},
+}  # of the samples with times
 DEFAULTS: dict[str, Any] = {
     "data_source": TABLE,
     "data_series_model": POOLED,
@@ -45,10 +49,12 @@ DEFAULTS: dict[str, Any] = {
     "data_a": "0.5, 0.1\n0, 0.5",
     "data_sigma": "1, 0\n0, 1",
     "data_range": "1",
-    **{f"data_{name}_{SAMPLE}": column for name, column in _COLUMNS.items()},
+    **{f"data_{name}_{table}": column for table, names in _COLUMNS.items() for name, column in names.items()},
 }
 _EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e4)
 _DELTA = DELTA.but(low_open=True, high_open=True)
+_PLANNED = ("releases", "epsilon", "delta", "prior")
+_MOST_PARAMETERS = 1000  # rows of a full fit that a browser is sent
 _NOISE = POSITIVE.but(name="noise", high=1e12)
 _RANGE = POSITIVE.but(name="range", high=1e12)
 uploads.hold(read_panel)
@@ -157,7 +163,9 @@ def _show_plan(question: SeriesQuestion) -> None:
             )
             fitted = question.fitted()
             shift = result(target_shift, target["epsilon"], target["delta"])
-            ends = fitted and result(noise_range, fitted[1], target["releases"], shift, prior=target["prior"])
+            if fitted is not None:
+                uncertain = result(range_words, fitted[1], target["releases"], shift, target["prior"])
+                plans, notes = result(both_plans, fitted[0], *(target[name] for name in _PLANNED))
     except DpcoreError as error:
         figure.trouble(error, "data_series_plan")
         return
@@ -166,17 +174,33 @@ def _show_plan(question: SeriesQuestion) -> None:
     if fitted is not None:
         panel, one = fitted
         st.caption(figure.plain(_fit_words(panel, one)))
-        if ends:
-            low, high = (nearest(end, 3) for end in ends)
-            st.caption(
-                f"With parameters of the fit within their 95 % intervals, one value needs noise of {low} to {high}."
-            )
+        st.caption(figure.plain(uncertain))
+        _show_fit(one, plans, notes)
+
+
+def _show_fit(one: SeriesFit, plans: pd.DataFrame, notes: tuple[str, ...]) -> None:
+    """Show the parameters with their errors, and what the other model would say."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.header("The fit")
+        rows = one.frame()
+        figure.numbers(rows.head(_MOST_PARAMETERS), "data_fit_table")
+        if len(rows) > _MOST_PARAMETERS:
+            st.caption(f"The first {_MOST_PARAMETERS} of {len(rows)}; dpcore series --view fit lists all.")
+    with right:
+        st.header("Pooled beside full")
+        figure.numbers(plans[["model", "level", "noise", "parameters", "freedom", "radius", "kind"]], "data_both_table")
+        for text in notes:
+            st.caption(figure.plain(text))
 
 
 def _fit_words(panel: Panel, one: SeriesFit) -> str:
     counts = f"{len(panel.users)} users at {len(panel.times)} times, {one.pairs} steps. "
     if len(one.variance) > 1:
-        return f"{counts}The largest eigenvalue of A has size {nearest(one.model.radius, 3)}; dpcore series --view fit lists the entries."
+        return (
+            f"{counts}The largest eigenvalue of A has size {nearest(one.model.radius, 3)}. The parameters below are for you alone: no noise "
+            "protects them."
+        )
     value, error, spread = one.estimates[1], one.errors[1], one.variance[0][0]
     return (
         f"{counts}Fitted: each value is {nearest(value, 3)} of the one before (standard error {nearest(error, 2)}), with innovations of standard "
@@ -272,7 +296,7 @@ def _ask_table(place: DeltaGenerator, below: DeltaGenerator) -> tuple[OpenTable 
         table = your_data_table.ask(below)
     if table is None:
         return None, None
-    if table.name and table.name != SAMPLE:
+    if table.name and table.name not in _COLUMNS:
         below.info(f"The sample {table.name} has one row per person and no times.", icon=":material/calendar_month:")
         below.button(
             "Open the hours of a sports club", on_click=page.change, args=("data_table", SAMPLE), key="data_sport"

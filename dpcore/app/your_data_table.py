@@ -37,6 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "data_column_survey": "study_hours",
     "data_column_staff": "salary",
     "data_column_sport": "hours",
+    "data_column_homes": "electricity",
     "data_lower": "",
     "data_upper": "",
 }

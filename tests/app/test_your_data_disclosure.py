@@ -39,7 +39,7 @@ def test_every_sample_has_its_fields_in_the_link() -> None:
         assert {your_data.DEFAULTS[f"{part}_{name}"] for part in ("data_pram_column", "data_noise_column")} <= columns
 
 
-@pytest.mark.parametrize("table", ["ages", "survey", "staff", "sport"])
+@pytest.mark.parametrize("table", ["ages", "survey", "staff", "sport", "homes"])
 @pytest.mark.parametrize("view", your_data_disclosure.VIEWS)
 def test_every_sample_and_view_is_drawn(table: str, view: str) -> None:
     app = opened(data_table=table, data_protect=view)

@@ -46,6 +46,21 @@ def test_a_sample_without_times_offers_the_one_that_has_them() -> None:
     assert "on each of 12 means" in said(app)
 
 
+def test_a_full_fit_stands_beside_the_pooled_one() -> None:
+    app = opened(data_table="homes", data_series_model="full", data_releases="4")
+    assert not errors(app)
+    assert "4 users at 60 times, 59 steps" in said(app)
+    assert "plausible after this fit, the least noise at event level is" in said(app)
+    tables = [frame.value for frame in app.dataframe]
+    entries = next(table for table in tables if "standard_error" in table)
+    assert len(entries) == 4 + 16 + 10
+    assert "A[North, East]" in set(entries["parameter"])
+    both = next(table for table in tables if "model" in table)
+    assert both["model"].tolist() == ["pooled"] * 3 + ["full"] * 3
+    assert both["noise"].iloc[3] > both["noise"].iloc[0], "neighbours tell more than one's own past"
+    assert "No full fit: A full autoregression of 80 users needs at least 83 times" in said(opened(data_table="sport"))
+
+
 def test_matrices_are_planned() -> None:
     app = opened(data_source="A and Σ", data_releases="3", data_prior="flat")
     assert not errors(app)

@@ -25,12 +25,14 @@ from dpcore.planner.series import (
     STATIONARY,
     Panel,
     SeriesModel,
+    both_plans,
     fit,
     least_noise,
     noise_at,
     noise_range,
     plan,
     pooled_model,
+    range_words,
     read_panel,
     scenarios,
     target_shift,
@@ -530,3 +532,118 @@ def test_plausible_series_are_those_of_the_intervals() -> None:
         assert ends_of_noise[0] * (1 - 1e-6) <= noise <= ends_of_noise[1] * (1 + 1e-6)
     near_one = fit(_drawn(np.random.default_rng(7), 0.995))
     assert noise_range(near_one, 4, 0.5) is None or max(one.radius for one in near_one.plausible()) < 1.0
+
+
+def _homes(rng: np.random.Generator, matrix: np.ndarray, root: np.ndarray, times: int) -> Panel:
+    """Return a panel of users who follow each other, after 50 steps from 0."""
+    states = [np.zeros(len(matrix))]
+    for _ in range(times + 49):
+        states.append(matrix @ states[-1] + root @ rng.normal(size=len(matrix)))
+    values = np.array(states[-times:]).T
+    return Panel(values, tuple(map(str, range(len(matrix)))), tuple(map(str, range(times))), -10.0, 10.0)
+
+
+COUPLED = np.array([[0.4, 0.2], [-0.1, 0.5]])
+ROOT = np.array([[1.0, 0.0], [0.5, 0.8]])
+
+
+def test_a_full_fit_by_the_normal_equations() -> None:
+    """The fit goes by a scaled QR; here by lstsq, one equation at a time, and by the inverse of X'X."""
+    rng = np.random.default_rng(11)
+    for users, times in ((1, 6), (2, 30), (5, 60)):
+        panel = _homes(rng, random_matrix(rng, users), np.eye(users) + 0.3, times)
+        fitted, x = fit(panel, "full"), np.column_stack([np.ones(times - 1), panel.numbers[:, :-1].T])
+        inverse, left = np.linalg.inv(x.T @ x), np.empty((times - 1, users))
+        for user, row in enumerate(panel.numbers[:, 1:]):
+            found = np.linalg.lstsq(x, row, rcond=None)[0]
+            left[:, user] = row - x @ found
+            assert fitted.model.matrix[user] == pytest.approx(found[1:], rel=1e-8, abs=1e-11)
+            error = np.sqrt(left[:, user] @ left[:, user] / fitted.freedom * np.diag(inverse))
+            assert fitted.errors[users + users * user : 2 * users + users * user] == pytest.approx(error[1:], rel=1e-8)
+        assert np.array(fitted.variance) == pytest.approx(left.T @ left / fitted.freedom, rel=1e-8, abs=1e-11)
+        assert np.array(fitted.leverage) == pytest.approx(inverse, rel=1e-7, abs=1e-12)
+
+
+def random_matrix(rng: np.random.Generator, size: int) -> np.ndarray:
+    return np.array(random_model(rng, size).matrix)
+
+
+def test_plausible_full_series_have_the_law_of_the_fit() -> None:
+    """Mean and spread of the draws, against the moments of an inverse Wishart and a matrix normal law."""
+    fitted = fit(_homes(np.random.default_rng(12), COUPLED, ROOT, 80), "full")
+    series = fitted.plausible()
+    assert series == fitted.plausible(), "the same table gives the same series"
+    count, rest = len(series), fitted.freedom - 3  # n + 1 fewer than the degrees of freedom
+    matrices, spreads = (np.array([getattr(one, name) for one in series]) for name in ("matrix", "covariance"))
+    mean = np.array(fitted.variance) * fitted.freedom / rest
+    assert np.abs(spreads.mean(axis=0) - mean) == pytest.approx(
+        0.0, abs=4 * float(spreads.std(axis=0).max()) / count**0.5
+    )
+    deviation = np.sqrt(np.outer(np.diag(mean), np.diag(np.array(fitted.leverage))[1:]))
+    assert np.all(np.abs(matrices.mean(axis=0) - np.array(fitted.model.matrix)) < 4 * deviation / count**0.5)
+    assert matrices.std(axis=0) / deviation == pytest.approx(1.0, abs=4 / math.sqrt(2 * count))
+    rows = (matrices[:, 0, 0], matrices[:, 1, 0])  # what one user gives to both: correlated as the innovations are
+    correlation = mean[0, 1] / math.sqrt(mean[0, 0] * mean[1, 1])
+    assert np.corrcoef(*rows)[0, 1] == pytest.approx(correlation, abs=4 / count**0.5)
+
+
+def test_one_user_in_full_is_one_user_pooled() -> None:
+    """For one user the draws must fill the rectangle of Student's and chi-squared intervals to its share."""
+    panel = _homes(np.random.default_rng(13), np.array([[0.5]]), np.eye(1), 60)
+    full, pooled = fit(panel, "full"), fit(panel)
+    assert full.estimates == pytest.approx(pooled.estimates, rel=1e-10)
+    ends = [stats.t.ppf(p, pooled.freedom) * pooled.errors[1] + pooled.estimates[1] for p in (0.1, 0.9)]
+    inside = np.mean([ends[0] <= one.matrix[0][0] <= ends[1] for one in full.plausible()])
+    assert inside == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 199))
+    variances = [pooled.variance[0][0] * pooled.freedom / stats.chi2.ppf(p, pooled.freedom) for p in (0.9, 0.1)]
+    inside = np.mean([variances[0] <= one.covariance[0][0] <= variances[1] for one in full.plausible()])
+    assert inside == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 199))
+
+
+@pytest.mark.long
+def test_the_range_of_a_full_fit_holds_the_noise_of_the_true_series() -> None:
+    rng, count, covered = np.random.default_rng(14), 40, 0
+    covariance = ROOT @ ROOT.T
+    true, _ = least_noise(
+        SeriesModel(tuple(map(tuple, COUPLED.tolist())), tuple(map(tuple, covariance.tolist())), 20.0), 4, 0.3
+    )
+    for _ in range(count):
+        ends = noise_range(fit(_homes(rng, COUPLED, ROOT, 80), "full"), 4, 0.3)
+        assert ends is not None
+        covered += ends[0] <= true <= ends[1]
+    assert covered >= count * 0.95 - 3 * math.sqrt(count * 0.05 * 0.95)
+
+
+def test_a_fit_whose_range_cannot_be_said_says_why() -> None:
+    rng = np.random.default_rng(15)
+    assert "needs at least 6 times and" in range_words(fit(_homes(rng, COUPLED, ROOT, 5), "full"), 4, 0.3)
+    near_one = fit(_homes(rng, np.array([[0.98, 0.0], [0.0, 0.9]]), ROOT, 30), "full")
+    assert "are unstable" in range_words(near_one, 4, 0.3)
+    assert re.search(
+        r"plausible after this fit, the least noise at event level is \S+ to \S+\.", range_words(near_one, 3, 0.3, FLAT)
+    )
+    many = fit(_homes(rng, random_matrix(rng, 31), np.eye(31), 70), "full")
+    assert "at most 30 users, got 31" in range_words(many, 4, 0.3)
+
+
+def test_pooled_beside_full() -> None:
+    panel = _homes(np.random.default_rng(16), COUPLED, ROOT, 60)
+    table, notes = both_plans(panel, 4, 1.0, 1e-5)
+    assert (notes, table["model"].tolist()) == ((), ["pooled"] * 3 + ["full"] * 3)
+    assert not table.isna().to_numpy().any()
+    for model, rows in table.groupby("model"):
+        alone = plan(fit(panel, str(model)).model, 4, 1.0, 1e-5)
+        assert rows[list(alone.columns)].to_numpy().tolist() == alone.to_numpy().tolist()
+    short = _drawn(np.random.default_rng(4), 0.6)
+    table, notes = both_plans(short, 4, 1.0, 1e-5)
+    assert set(table["model"]) == {"pooled"}
+    assert notes == ("No full fit: A full autoregression of 60 users needs at least 63 times, got 8; choose pooled.",)
+
+
+def test_the_command_prints_both_models_and_a_range(capsys: Any) -> None:
+    words = ("data/datasets/homes.csv", "--user", "home", "--time", "week", "--value", "electricity", "--lower", "0")
+    code, table, err = shown(capsys, *words, "--upper", "150", "--releases", "4", "--view", "models")
+    assert (code, len(table), err) == (0, 6, "")
+    code, table, err = shown(capsys, *words, "--upper", "150", "--releases", "4", "--model", "full")
+    assert (code, len(table)) == (0, 3)
+    assert "For 95 % of the series that are plausible after this fit" in err

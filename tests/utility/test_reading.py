@@ -378,7 +378,7 @@ def test_the_script_makes_the_files_again() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     made = module.datasets()
-    assert set(made) == {"ages.csv", "sport.csv", "staff.csv", "survey.csv"}
+    assert set(made) == {"ages.csv", "homes.csv", "sport.csv", "staff.csv", "survey.csv"}
     for name, content in made.items():
         assert (DATASETS / name).read_bytes() == content
 
@@ -388,7 +388,7 @@ def test_the_samples_are_what_they_say() -> None:
     for name, about in samples().items():
         data = sample(name)
         assert about.provenance
-        assert data.n == {"ages": 2000, "survey": 1500, "staff": 1200, "sport": 960}[name.split(".")[0]]
+        assert data.n == {"ages": 2000, "survey": 1500, "staff": 1200, "sport": 960, "homes": 240}[name.split(".")[0]]
         if about.kind == "numbers":
             assert (data.low, data.high) == (about.low, about.high)
             assert data.moved == (13 if name == "staff.salary" else 0)  # a few earn more than the scale's end

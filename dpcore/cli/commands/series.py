@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpcore.planner.series import Panel, SeriesModel
 
 HELP = "plan noisy means over time: exact privacy of every attack on an autoregression, and the least noise"
-VIEWS = ("plan", "scenarios", "fit", "matrix")
+VIEWS = ("plan", "models", "scenarios", "fit", "matrix")
 _MODELS, _PRIORS = ("pooled", "full"), "stationary, flat, known, or a variance"
 
 
@@ -62,23 +62,22 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame:
     """Compute the table."""
-    from dpcore.planner.series import fit, least_noise, noise_at, noise_range, plan, scenarios, target_shift  # noqa: PLC0415  # pandas is slow to import
+    from dpcore.planner.series import fit, least_noise, noise_at, plan, range_words, scenarios, target_shift  # noqa: PLC0415  # pandas is slow to import
     from dpcore.planner.series.model import prior_of  # noqa: PLC0415  # as above
 
     panel = None if arguments.file is None else _panel(arguments)
     if arguments.view == "fit":
         return _fitted(arguments, panel)
+    if arguments.view == "models":
+        return _both(arguments, panel)
     model, releases = _model(arguments, panel)
     prior = prior_of(arguments.prior)
     if arguments.view == "matrix":
         return _matrix(model)
     if arguments.view == "plan":
         if panel is not None:
-            _say_range(
-                noise_range(
-                    fit(panel, arguments.model), releases, target_shift(arguments.epsilon, arguments.delta), prior=prior
-                )
-            )
+            shift = target_shift(arguments.epsilon, arguments.delta)
+            _say(range_words(fit(panel, arguments.model), releases, shift, prior))
         return plan(model, releases, arguments.epsilon, arguments.delta, prior)
     if arguments.noise is None:
         noise, _ = least_noise(model, releases, target_shift(arguments.epsilon, arguments.delta), prior=prior)
@@ -88,12 +87,24 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     return scenarios(model, noise_at(noise, releases), arguments.delta, prior, names)
 
 
-def _say_range(ends: tuple[float, float] | None) -> None:
-    """Say how far the uncertainty of a fit moves the least noise."""
-    if ends is not None:
-        low, high = (nearest(end, 3) for end in ends)
-        text = f"With parameters of the fit within their 95 % intervals, the least noise at event level is {low} to {high}."
-        warnings.warn(text, DomainWarning, stacklevel=2)
+def _say(text: str) -> None:
+    """Write a sentence to standard error."""
+    warnings.warn(text, DomainWarning, stacklevel=2)
+
+
+def _both(arguments: argparse.Namespace, panel: Panel | None) -> pd.DataFrame:
+    """Return the plans by the pooled and by the full fit."""
+    from dpcore.planner.series import both_plans  # noqa: PLC0415  # pandas is slow to import
+    from dpcore.planner.series.model import prior_of  # noqa: PLC0415  # as above
+
+    if panel is None:
+        msg = "--view models needs a file of users and times."
+        raise ParseError(msg)
+    releases, prior = arguments.releases or len(panel.times), prior_of(arguments.prior)
+    table, notes = both_plans(panel, releases, arguments.epsilon, arguments.delta, prior)
+    for text in notes:
+        _say(text)
+    return table
 
 
 def _panel(arguments: argparse.Namespace) -> Panel:
@@ -113,7 +124,7 @@ def _panel(arguments: argparse.Namespace) -> Panel:
     bounds = {"lower": arguments.lower, "upper": arguments.upper}
     panel = read_panel(data, arguments.user, arguments.time or "", arguments.value or "", **bounds)
     for text in panel.notes[bool(panel.notes and panel.notes[0].startswith("The first row gives")) :]:
-        warnings.warn(text, DomainWarning, stacklevel=2)
+        _say(text)
     return panel
 
 
@@ -136,7 +147,7 @@ def _model(arguments: argparse.Namespace, panel: Panel | None) -> tuple[SeriesMo
         model = SeriesModel(matrix.rows, covariance.rows, 1.0 if arguments.range is None else arguments.range)
         releases = arguments.releases or 2
     if model.radius >= 1.0:
-        warnings.warn(model.unstable, DomainWarning, stacklevel=2)
+        _say(model.unstable)
     return model, releases
 
 
@@ -150,9 +161,7 @@ def _fitted(arguments: argparse.Namespace, panel: Panel | None) -> pd.DataFrame:
         raise ParseError(msg)
     apart = crosscheck(panel, arguments.model)
     if apart is not None:
-        warnings.warn(
-            f"statsmodels gives the same numbers within a relative {nearest(apart, 1)}.", DomainWarning, stacklevel=2
-        )
+        _say(f"statsmodels gives the same numbers within a relative {nearest(apart, 1)}.")
     return fit(panel, arguments.model).frame()
 
 

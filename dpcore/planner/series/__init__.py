@@ -5,7 +5,6 @@ from dpcore.planner.series.attacks import (
     SeriesAttack,
     least_noise,
     noise_at,
-    noise_range,
     plan,
     scenarios,
     target_shift,
@@ -16,6 +15,7 @@ from dpcore.planner.series.attacks import (
 from dpcore.planner.series.fit import Panel, SeriesFit, fit
 from dpcore.planner.series.model import FLAT, KNOWN, STATIONARY, SeriesModel, pooled_model
 from dpcore.planner.series.reading import read_panel
+from dpcore.planner.series.uncertainty import both_plans, noise_range, range_words
 
 __all__ = [
     "FLAT",
@@ -26,12 +26,14 @@ __all__ = [
     "SeriesAttack",
     "SeriesFit",
     "SeriesModel",
+    "both_plans",
     "fit",
     "least_noise",
     "noise_at",
     "noise_range",
     "plan",
     "pooled_model",
+    "range_words",
     "read_panel",
     "scenarios",
     "target_shift",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from dpcore.curves.base import FloatArray
-    from dpcore.planner.series.fit import SeriesFit
     from dpcore.planner.series.model import SeriesModel
     from dpcore.regions.tradeoff import TradeOff
 
@@ -265,30 +264,6 @@ def least_noise(
         else:
             former = low, _ = middle, attack.mu
     return high, best
-
-
-def noise_range(
-    fitted: SeriesFit, releases: int, mu: float, level: str = EVENT, prior: str | float = STATIONARY
-) -> tuple[float, float] | None:
-    """Return the least noise of the series that a table does not exclude: the smallest and the largest.
-
-    Parameters
-    ----------
-    fitted : SeriesFit
-        A pooled fit.
-    releases, mu, level, prior : object
-        As in `least_noise`.
-
-    Returns
-    -------
-    tuple of float or None
-        Over parameters within their 95 % intervals; None for a full fit, and if some of these series have no stationary law.
-    """
-    series = fitted.plausible()
-    if not series or (prior == STATIONARY and any(one.radius >= 1.0 for one in series)):
-        return None
-    noises = [least_noise(one, releases, mu, level, prior)[0] for one in series]
-    return min(noises), max(noises)
 
 
 def _guess(one: tuple[float, float], two: tuple[float, float], goal: float) -> float:

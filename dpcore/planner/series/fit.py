@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 POOLED, FULL = MODELS = ("pooled", "full")
 CHECKED: Final = "statsmodels"
+DRAWS: Final = 199  # of plausible full series: the 5th from either end are then the ends of a 95 % interval
+MOST_DRAWN: Final = 30  # users of a full fit whose plausible series are drawn: each asks for a least noise of its own
 _FACTORS: Final = 7  # of plausible series: the least noise is smooth and almost always monotone in the factor
+_SINGULAR: Final = 1e12  # condition of a covariance beyond which its inverse has no correct digit
+_SEED: Final = 1  # the same table gives the same plausible series
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,8 @@ class SeriesFit:
         Covariance of the innovations: of one user if pooled.
     pairs : int
         How many steps from one time to the next were used.
+    leverage : tuple of tuple of float
+        :math:`(X^TX)^{-1}`: times the variance of an equation, the covariance of its coefficients, the intercept first.
     """
 
     model: SeriesModel
@@ -85,6 +91,7 @@ class SeriesFit:
     errors: tuple[float, ...] = field(repr=False)
     variance: tuple[tuple[float, ...], ...] = field(repr=False)
     pairs: int
+    leverage: tuple[tuple[float, ...], ...] = field(repr=False)
 
     @property
     def freedom(self) -> int:
@@ -92,13 +99,13 @@ class SeriesFit:
         return self.pairs - len(self.estimates) // len(self.variance)
 
     def plausible(self, level: float = 0.95) -> tuple[SeriesModel, ...]:
-        """Return series that the table does not exclude: a pooled fit with parameters in their intervals of this level.
+        """Return series that the table does not exclude; none if it is too short to say.
 
-        The interval of the factor is that of Student's t, the interval of the variance that of chi-squared. A full fit has too
-        many parameters for this and gives none.
+        Pooled: parameters in their intervals of this level, Student's t for the factor and chi-squared for the variance. Full: 199 draws
+        of A and the covariance together, whatever the level.
         """
         if not self.model.pooled:
-            return ()
+            return self._drawn()
         tail, freedom = (1.0 - level) / 2.0, self.freedom
         reach = float(stdtrit(freedom, 1.0 - tail)) * self.errors[1]
         factors = np.linspace(self.estimates[1] - reach, self.estimates[1] + reach, _FACTORS).tolist()
@@ -108,6 +115,28 @@ class SeriesFit:
             for factor in factors
             for variance in variances
         )
+
+    def _drawn(self) -> tuple[SeriesModel, ...]:
+        r"""Draw A and the covariance from their law given the table, with nothing known before.
+
+        The likelihood times :math:`|\Sigma|^{-(n+1)/2}` is an inverse Wishart law of :math:`\Sigma` with the residual degrees of freedom and,
+        given it, a normal law of A around its estimate with covariance :math:`\Sigma\otimes(X^TX)^{-1}`. For one user these are
+        the laws of Student and chi-squared.
+        """
+        n, rng = len(self.variance), np.random.default_rng(_SEED)
+        if self.freedom < n or n > MOST_DRAWN or np.linalg.cond(np.array(self.variance)) > _SINGULAR:
+            return ()
+        root = np.linalg.cholesky(np.linalg.inv(np.array(self.variance) * self.freedom))
+        design = np.linalg.cholesky(np.array(self.leverage)[1:, 1:])
+        series = []
+        for _ in range(DRAWS):
+            precision = rng.standard_normal((self.freedom, n)) @ root.T
+            covariance = np.linalg.inv(precision.T @ precision)
+            covariance = (covariance + covariance.T) / 2.0
+            moved = design @ rng.standard_normal((n, n)) @ np.linalg.cholesky(covariance).T
+            matrix = np.array(self.model.matrix) + moved.T
+            series.append(SeriesModel(_rows(matrix), _rows(covariance), self.model.reach))
+        return tuple(series)
 
     def frame(self) -> pd.DataFrame:
         """Return the parameters: ``parameter, value, standard_error``.
@@ -157,7 +186,7 @@ def _pooled(panel: Panel) -> SeriesFit:
             f"{len(x)} step{'s' * (len(x) != 1)}."
         )
         raise DomainError(msg)
-    estimates, errors, covariance = least_squares(np.column_stack([np.ones_like(x), x]), y[:, None])
+    estimates, errors, covariance, leverage = least_squares(np.column_stack([np.ones_like(x), x]), y[:, None])
     series = pooled_model(float(estimates[1, 0]), float(covariance[0, 0]), len(panel.users), panel.reach)
     numbers = tuple(estimates[:, 0].tolist())
     return SeriesFit(
@@ -165,8 +194,9 @@ def _pooled(panel: Panel) -> SeriesFit:
         ("intercept", "a"),
         numbers,
         tuple(errors[:, 0].tolist()),
-        tuple(map(tuple, covariance.tolist())),
+        _rows(covariance),
         len(x),
+        _rows(leverage),
     )
 
 
@@ -184,20 +214,21 @@ def _full(panel: Panel) -> SeriesFit:
         msg = f"A full autoregression of {n} users needs at least {n + 3} times, got {times}; choose pooled."
         raise DomainError(msg)
     before, after = panel.numbers[:, :-1].T, panel.numbers[:, 1:].T
-    estimates, errors, covariance = least_squares(np.column_stack([np.ones(times - 1), before]), after)
-    matrix = tuple(map(tuple, estimates[1:].T.tolist()))
-    series = SeriesModel(matrix, tuple(map(tuple, covariance.tolist())), panel.reach)
+    estimates, errors, covariance, leverage = least_squares(np.column_stack([np.ones(times - 1), before]), after)
+    series = SeriesModel(_rows(estimates[1:].T), _rows(covariance), panel.reach)
     names = [f"intercept {user}" for user in panel.users]
     names += [f"A[{row}, {column}]" for row in panel.users for column in panel.users]
     values = [*estimates[0].tolist(), *estimates[1:].T.ravel().tolist()]
     spread = [*errors[0].tolist(), *errors[1:].T.ravel().tolist()]
-    return SeriesFit(
-        series, tuple(names), tuple(values), tuple(spread), tuple(map(tuple, covariance.tolist())), times - 1
-    )
+    return SeriesFit(series, tuple(names), tuple(values), tuple(spread), _rows(covariance), times - 1, _rows(leverage))
 
 
-def least_squares(design: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return coefficients, their standard errors (a column per equation) and the covariance of the residuals.
+def _rows(matrix: FloatArray) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, matrix.tolist()))
+
+
+def least_squares(design: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return coefficients, their standard errors (a column per equation), the covariance of the residuals and the leverage.
 
     Columns are scaled first, so that large and small values in one table lose no digits.
     """
@@ -210,10 +241,10 @@ def least_squares(design: FloatArray, response: FloatArray) -> tuple[FloatArray,
     coefficients = np.linalg.solve(r, q.T @ response) / scale[:, None]
     left = response - design @ coefficients
     covariance = left.T @ left / (rows - width)
-    inverse = np.linalg.inv(r)
-    leverage = (inverse * inverse).sum(axis=1) / scale**2
-    errors = np.sqrt(np.outer(leverage, np.diag(covariance)))
-    return coefficients, errors, np.asarray((covariance + covariance.T) / 2.0, dtype=np.float64)
+    inverse = np.linalg.inv(r) / scale[:, None]
+    leverage = np.asarray(inverse @ inverse.T, dtype=np.float64)
+    errors = np.sqrt(np.outer(np.diag(leverage), np.diag(covariance)))
+    return coefficients, errors, np.asarray((covariance + covariance.T) / 2.0, dtype=np.float64), leverage
 
 
 def crosscheck(panel: Panel, model: str = POOLED) -> float | None:
