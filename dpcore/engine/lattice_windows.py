@@ -308,7 +308,8 @@ class _Sum:
             cos = -2.0 * (np.sin(0.5 * (z + turn)) ** 2 @ weight)
             sine = np.where(turn == 0.0, _excess_sin(z), np.sin(z + turn) - z)
             sin = sine @ weight + u * float(weight @ offset)
-            real += part.k * 0.5 * np.log1p(np.maximum(2.0 * cos + cos * cos + sin * sin, -1.0 + 1e-300))
+            with np.errstate(divide="ignore"):  # a transform of size 0 has the logarithm -inf, and is 0 again below
+                real += part.k * 0.5 * np.log1p(np.maximum(2.0 * cos + cos * cos + sin * sin, -1.0))
             phase += part.k * np.arctan2(sin, 1.0 + cos)
         phase += u * ((whole - (around << _BITS)) / 2.0**_BITS)
         phase += 2.0 * pi / period * (peak * ((common - around) % period) % period)

@@ -324,7 +324,9 @@ class _Tally:
 
     def words(self, column: str, count: int, what: str) -> list[str]:
         """Say how many values there are, and what became of the other rows."""
-        sentences = [f"{grouped(count)} {what} read from {grouped(self.rows)} rows of column {shown(column)}."]
+        values = f"{grouped(count)} {what if count != 1 else what.removesuffix('s')}"
+        rows = f"{grouped(self.rows)} row{'s' * (self.rows != 1)}"
+        sentences = [f"{values} read from {rows} of column {shown(column)}."]
         if self.lost():
             sentences.append(f"{_values(sum(self.dropped.values()))} dropped: {self.reasons()}.")
         if self.commas:
