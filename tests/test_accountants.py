@@ -230,7 +230,7 @@ def test_a_decided_claim_narrows_the_bracket() -> None:
 
 def test_a_delta_too_small_for_a_double_is_not_zero() -> None:
     found = judge("gaussian(1)", 1, 1e4, 0.0)
-    assert found.delta_bounds == (0.0, 5e-324)
+    assert found.delta_bounds == (0.0, 2.2250738585072014e-308)
     assert found.verdict == WRONG
     assert "no ε holds at δ = 0" in found.words()
     assert found.refutation is None  # its rates are below every double

@@ -15,7 +15,7 @@ from dpcore.core.effort import checkpoint
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
 
-_SMALLEST: Final = 5e-324
+_NORMAL: Final = 2.2250738585072014e-308  # smaller doubles have few digits or none
 _DOUBLINGS: Final = 1100  # from 1 to beyond the largest double
 _HALVINGS: Final = 140  # most intervals end after 55; near an epsilon of 0 the exponent is halved as well
 
@@ -42,10 +42,10 @@ class CurveFamily(ABC):
         """Largest loss of each curve, or inf."""
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return (lower, upper) of the delta of each curve; a delta below all doubles is not 0, but at most the smallest."""
+        """Return (lower, upper) of the delta of each curve; one that doubles cannot hold is known to be below them, as at the gate."""
         value = self.deltas(epsilon)
-        lost = (value == 0.0) & (epsilon < self.largest_losses)
-        return value, np.where(lost, _SMALLEST, value)
+        lost = (value < _NORMAL) & ((value > 0.0) | (epsilon < self.largest_losses))
+        return np.where(value < _NORMAL, 0.0, value), np.where(lost, _NORMAL, value)
 
     def epsilons(self, delta: FloatArray) -> FloatArray:
         """Return the smallest epsilon >= 0 of each curve at which its delta is at most `delta` > 0, by bisection.

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
 
 from dpcore.app.web_socket import CollectingTransport
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+_T = TypeVar("_T")
+
+
+def run(visit: Coroutine[None, None, _T]) -> _T:
+    """Run it in a thread of its own: a browser of another test may have a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, visit).result()
 
 
 class _Line(asyncio.Transport):
@@ -39,7 +52,7 @@ def test_one_write_in_a_turn() -> None:
         await asyncio.sleep(0)
         return line.writes
 
-    assert asyncio.run(visit()) == [b"abc", b"d"]
+    assert run(visit()) == [b"abc", b"d"]
 
 
 def test_nothing_is_lost_at_the_end() -> None:
@@ -55,6 +68,6 @@ def test_nothing_is_lost_at_the_end() -> None:
         await asyncio.sleep(0)
         return line
 
-    line = asyncio.run(visit())
+    line = run(visit())
     assert line.writes == [b"last"]
     assert line.is_closed
