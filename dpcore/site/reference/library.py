@@ -166,7 +166,7 @@ def described(value: Any) -> Any:
         file = inspect.getsourcefile(plain)
     except TypeError:
         return None
-    if not file or not Path(file).resolve().is_relative_to(PACKAGE):
+    if not file or not Path(file).resolve().is_relative_to(PACKAGE / "dpcore"):  # an environment may lie beside it
         return None
     return _module(file).members.get(getattr(plain, "__name__", ""))
 
