@@ -189,7 +189,8 @@ def _show_fit(one: SeriesFit, plans: pd.DataFrame, notes: tuple[str, ...]) -> No
             st.caption(f"The first {_MOST_PARAMETERS} of {len(rows)}; dpcore series --view fit lists all.")
     with right:
         st.header("Pooled beside full")
-        figure.numbers(plans[["model", "level", "noise", "parameters", "freedom", "radius", "kind"]], "data_both_table")
+        columns = ["model", "level", "noise", "parameters", "freedom", "radius", "kind", "theorem", "neighbours"]
+        figure.numbers(plans[columns], "data_both_table")
         for text in notes:
             st.caption(figure.plain(text))
 

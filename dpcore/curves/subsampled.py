@@ -132,7 +132,8 @@ class SampledClosure(LeadingClosure):
         own = self.base.beta_bounds(a)[0]
         line = (1.0 - self.share) + 2.0 * self.share * self.corner - a
         value = np.where(a <= own, self.share * own + (1.0 - self.share) * (1.0 - a), line)
-        mirror = (a > own) & (self._power(np.full(1, self.corner)) > 1.0 - a)
+        # the power at the corner, s (1 - f(a)) + (1 - s) a with f(a) = a, also where that rate is below all doubles
+        mirror = (a > own) & (self.share + (1.0 - 2.0 * self.share) * self.corner > 1.0 - a)
         if mirror.any():
             value[mirror] = self._mirrored(1.0 - a[mirror])
         return value, value

@@ -51,6 +51,22 @@ def test_power_of_a_small_rate() -> None:
     assert curve.power_bounds(np.array([1e-15]))[0][0] == pytest.approx(_power_by_mpmath(), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("subsample(gdp(148), 0.36787944117144233)", 0.36787944117144233),
+        ("truncated_poisson(0.0111, 0.3, 10, 100)", None),
+    ],
+)
+def test_a_corner_below_all_doubles(text: str, share: float | None) -> None:
+    """A base without privacy is found in every sample: 1 - s - alpha up to 1 - s, then 0."""
+    alpha = np.array([1e-5, 0.3, 0.65, 0.9, 1.0])
+    lower, upper = parse(text).beta_bounds(alpha)
+    assert ((lower >= 0) & (lower <= upper)).all()
+    if share is not None:
+        assert lower == pytest.approx(np.maximum(1 - share - alpha, 0), abs=1e-15)
+
+
 def _power_by_mpmath() -> float:
     import mpmath
 
