@@ -241,6 +241,8 @@ def _ends(parts: Polygons) -> tuple[float, float]:
 def _ended(loss: FloatArray, ends: tuple[float, float]) -> FloatArray:
     """Return ascending losses, the first and last replaced by the ends if they differ from them by rounding alone."""
     out = loss.copy()
+    if not out.size:  # every output belongs to one dataset alone
+        return out
     for place, end in zip((0, -1), ends, strict=True):
         if abs(out[place] - end) <= _SAME * abs(end) < math.inf:
             out[place] = end

@@ -226,7 +226,10 @@ def _log_total(masses: FloatArray, k: int, infinite: float | None) -> float:
     size = np.array([float(k)])
     total = k * fsum([*masses.tolist(), -1.0])
     if infinite is not None:
-        total -= k * log1p(fsum([*masses.tolist(), infinite, -1.0]) / (1.0 - infinite))
+        excess = fsum([*masses.tolist(), infinite, -1.0])
+        # the masses are brought to their sum 1 - infinite, unless that difference has no digits left: then they are better known
+        if abs(excess) < 0.5 * (1.0 - infinite):
+            total -= k * log1p(excess / (1.0 - infinite))
     return float(stirling_error(size)[0] + 0.5 * np.log(2.0 * pi * k)) + total
 
 
