@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import pandas as pd
 
 from dpcore.core.domains import ALPHA, ANY_LOSS, DELTA
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import EXACT, kinds
+from dpcore.core.lazy import LateModule
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
 from dpcore.language.lists import parse_list
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from dpcore.core.kinds import Side
 
     Regions = TradeOff | Iterable[TradeOff]
+
+    import pandas as pd
+else:
+    pd = LateModule("pandas")
 
 DEFAULT_EPSILON = "0:5:0.5"
 DEFAULT_DELTA = "1e-9..1e-2/8"

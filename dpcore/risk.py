@@ -21,12 +21,12 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from dpcore.core.domains import FPR, PRIOR
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
 from dpcore.core.kinds import EXACT, kind, kinds, settled
+from dpcore.core.lazy import LateModule
 from dpcore.core.numerals import nearest
 from dpcore.curves import tangents
 from dpcore.curves.bound import Outer
@@ -37,11 +37,14 @@ from dpcore.regions.algebra import Assume, Composite, Group, Intersection, Symme
 from dpcore.words import factor, of_100
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike
 
     from dpcore.curves.base import FloatArray
     from dpcore.frames import Regions
     from dpcore.regions.tradeoff import TradeOff
+else:
+    pd = LateModule("pandas")
 
 DEFAULT_FPR = (1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1)
 DEFAULT_PRIOR = (0.01, 0.1, 0.5)

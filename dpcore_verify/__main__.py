@@ -44,14 +44,15 @@ def main(words: list[str] | None = None) -> int:
 
 def _checked(path: Path, expression: str | None) -> str:
     try:
-        text = path.read_bytes()[: LARGEST + 1].decode()
-        certificate = json.loads(text)
-    except (OSError, ValueError) as error:
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            msg = f"A certificate has at most {LARGEST} bytes."
+            raise Unproved(msg)
+        certificate = json.loads(text.decode())
+    except (OSError, RecursionError, ValueError) as error:
         msg = f"The file cannot be read ({error})."
         raise Unproved(msg) from error
-    if len(text) > LARGEST:
-        msg = f"A certificate has at most {LARGEST} bytes."
-        raise Unproved(msg)
     if (
         expression is not None
         and isinstance(certificate, dict)

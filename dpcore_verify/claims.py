@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from flint import arb, ctx
 
 from dpcore_verify import contour, halves, sums
-from dpcore_verify.expression import Unproved, ball, decimal, read
+from dpcore_verify.expression import Refuted, Unproved, ball, decimal, read
 from dpcore_verify.regions import Composition, Erased, Sample, Worst, region
+from dpcore_verify.work import limited
 
 if TYPE_CHECKING:
     from dpcore_verify.regions import Region
@@ -36,6 +37,16 @@ ALONE = threading.RLock()
 """The precision belongs to the process: one thread at a time. (At another precision balls are wider, never wrong.)"""
 DIRECTIONS = ("forward", "backward")
 _LINE = ("line", "window", "above", "below")
+_ODD = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,20 @@ def verify(certificate: Any) -> str:
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
         msg = f"This is not a certificate: its format must be {FORMAT!r}."
         raise Unproved(msg)
+    with ALONE:
+        before = ctx.prec
+        try:
+            with limited():
+                return _proved(certificate)
+        except _ODD as error:
+            msg = f"The certificate cannot be followed ({type(error).__name__}: {error})."
+            raise Unproved(msg) from error
+        finally:
+            ctx.prec = before
+
+
+def _proved(certificate: dict[str, Any]) -> str:
+    """Return the claim in words; other errors than `Unproved` say that the document has an odd shape."""
     if certificate.get("digest") != digest(certificate):
         msg = "The certificate was changed: its digest is not that of its content."
         raise Unproved(msg)
@@ -77,16 +102,7 @@ def verify(certificate: Any) -> str:
     if not isinstance(claim, dict) or claim.get("quantity") not in known:
         msg = f"A claim must be about {', '.join(known)}."
         raise Unproved(msg)
-    before = ctx.prec
-    ALONE.acquire()
-    try:
-        return known[claim["quantity"]](certificate, claim)
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
-        msg = f"The certificate cannot be followed ({type(error).__name__}: {error})."
-        raise Unproved(msg) from error
-    finally:
-        ctx.prec = before
-        ALONE.release()
+    return known[claim["quantity"]](certificate, claim)
 
 
 def digest(certificate: dict[str, Any]) -> str:
@@ -231,27 +247,36 @@ def _require(holds: bool, what: str, bound: arb, claim: object) -> None:
 def _delta(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
     deltas = Deltas(certificate["expression"], certificate["evaluations"])
     epsilon, lower, upper = (decimal(claim[name]) for name in ("epsilon", "lower", "upper"))
-    low, high = _at(deltas, epsilon)
-    _require(bool(low >= ball(lower) or lower <= 0), "delta is at least", low, claim["lower"])
-    _require(bool(high <= ball(upper) or upper >= 1), "delta is at most", high, claim["upper"])
+    _within(deltas.bounds(epsilon), lower, upper, "delta")
     return f"{claim['lower']} <= delta({claim['epsilon']}) <= {claim['upper']} for {certificate['expression']}"
 
 
-def _at(deltas: Deltas, epsilon: Fraction) -> tuple[arb, arb]:
-    return deltas.bounds(epsilon)
+def _within(found: tuple[arb, arb], lower: Fraction, upper: Fraction, name: str) -> None:
+    """Require that a probability, enclosed by two bounds, lies in [lower, upper]."""
+    low, high = found
+    said = f"{name} is between {low.str(20, radius=False)} and {high.str(20, radius=False)}"
+    if low > ball(upper) or high < ball(lower):
+        msg = f"The claim is false: {said}."
+        raise Refuted(msg)
+    if not ((low >= ball(lower) or lower <= 0) and (high <= ball(upper) or upper >= 1)):
+        msg = f"Not proved: {said}."
+        raise Unproved(msg)
 
 
 def _epsilon(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
     deltas = Deltas(certificate["expression"], certificate["evaluations"])
     delta = decimal(claim["delta"])
     if claim["upper"] != "inf":
-        _, high = _at(deltas, decimal(claim["upper"]))
+        if decimal(claim["upper"]) < 0:
+            msg = "An epsilon at a delta is never below 0."
+            raise Unproved(msg)
+        _, high = deltas.bounds(decimal(claim["upper"]))
         _require(bool(high <= ball(delta)), f"at epsilon = {claim['upper']} delta is at most", high, claim["delta"])
     if claim["lower"] == "inf":
         lost = deltas.limit()
         _require(bool(lost > ball(delta)), "delta is never below", lost, claim["delta"])
     elif decimal(claim["lower"]) > 0:
-        low, _ = _at(deltas, decimal(claim["lower"]))
+        low, _ = deltas.bounds(decimal(claim["lower"]))
         _require(bool(low > ball(delta)), f"at epsilon = {claim['lower']} delta is at least", low, claim["delta"])
     return f"{claim['lower']} <= epsilon({claim['delta']}) <= {claim['upper']} for {certificate['expression']}"
 
@@ -265,20 +290,17 @@ def _beta(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
         msg = "A false-negative rate needs three ascending places."
         raise Unproved(msg)
     x = [ball(place).exp() for place in places]
-    bounds = [_at(deltas, place) for place in places]
+    bounds = [deltas.bounds(place) for place in places]
     least = [1 - high - at * ball(alpha) for at, (_, high) in zip(x, bounds, strict=True)]
     most = [1 - low - at * ball(alpha) for at, (low, _) in zip(x, bounds, strict=True)]
-    safe = max((value.lower() for value in least), default=arb(0))
-    _require(bool(safe >= ball(lower) or lower <= 0), "beta is at least", safe, claim["lower"])
-    if not (least[1] >= most[0] and least[1] >= most[2]):
-        msg = "Not proved: the gain in the middle is not the largest of the three."
-        raise Unproved(msg)
-    right, left = (
-        (most[1] - least[2]) * (x[1] - x[0]) / (x[2] - x[1]),
-        (most[1] - least[0]) * (x[2] - x[1]) / (x[1] - x[0]),
-    )
-    ceiling = (most[1] + right.max(left)).max(arb(0)).upper()
-    _require(bool(ceiling <= ball(upper)), "beta is at most", ceiling, claim["upper"])
+    safe, ceiling = _largest([arb(0), *(value.lower() for value in least)]), arb(1)
+    if least[1] >= most[0] and least[1] >= most[2]:  # the gain in the middle is the largest of the three
+        right, left = (
+            (most[1] - least[2]) * (x[1] - x[0]) / (x[2] - x[1]),
+            (most[1] - least[0]) * (x[2] - x[1]) / (x[1] - x[0]),
+        )
+        ceiling = (most[1] + right.max(left)).max(arb(0)).upper()
+    _within((safe, ceiling), lower, upper, "beta")
     return f"{claim['lower']} <= beta({claim['alpha']}) <= {claim['upper']} for {certificate['expression']}"
 
 
@@ -290,12 +312,12 @@ def _parameter(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
         msg = "An expression with one ? is needed."
         raise Unproved(msg)
     decimal(claim["meets"])
-    _, high = _at(Deltas(text.replace("?", claim["meets"]), certificate["evaluations"]), epsilon)
+    _, high = Deltas(text.replace("?", f" {claim['meets']} "), certificate["evaluations"]).bounds(epsilon)
     _require(bool(high <= ball(delta)), f"with {claim['meets']} delta is at most", high, claim["delta"])
     said = f"with ? = {claim['meets']} delta({claim['epsilon']}) <= {claim['delta']}"
     if claim.get("misses") is not None:
         decimal(claim["misses"])
-        low, _ = _at(Deltas(text.replace("?", claim["misses"]), certificate["others"]), epsilon)
+        low, _ = Deltas(text.replace("?", f" {claim['misses']} "), certificate["others"]).bounds(epsilon)
         _require(bool(low > ball(delta)), f"with {claim['misses']} delta is at least", low, claim["delta"])
         said += f", with ? = {claim['misses']} it is larger"
     return f"{said}, for {text}"

@@ -16,6 +16,7 @@ from flint import acb, arb
 from dpcore_verify.expression import Unproved, ball
 from dpcore_verify.laws import Atoms
 from dpcore_verify.sums import lattice, split
+from dpcore_verify.work import spend
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -44,12 +45,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Sum:
-    """The enclosure, and its parts."""
+    """The enclosure."""
 
     low: arb
     high: arb
-    aliasing: arb
-    truncation: arb
 
 
 def on_line(composition: Composition, epsilon: Fraction, line: Line) -> Sum:
@@ -104,6 +103,7 @@ def _transform(composition: Composition, c: arb, step: arb, nodes: int) -> list[
     if nodes > MOST_NODES:
         msg = f"This checker evaluates at most {MOST_NODES} nodes."
         raise Unproved(msg)
+    spend(sum(4.0 * (nodes + 1) * (4 + k.bit_length()) for _, k in composition.parts))
     values = [acb(1)] * (nodes + 1)
     for law, k in composition.parts:
         values = [value * term**k for value, term in zip(values, law.line(c, step, nodes), strict=True)]
@@ -122,7 +122,7 @@ def _enclosed(composition: Composition, e: arb, line: Line, window: arb, total: 
         excess += worst * composition.real(t) * (-t * e).exp() * shrink / (1 - shrink)
     lost = composition.lost
     low, high = total - truncation - excess, total + truncation
-    return Sum(lost + low.nonnegative_part() if low > 0 else lost, lost + high, excess, truncation)
+    return Sum(lost + low.nonnegative_part() if low > 0 else lost, lost + high)
 
 
 def _beyond(composition: Composition, c: arb, start: arb, step: arb, size: arb) -> arb:

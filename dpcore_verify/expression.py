@@ -15,12 +15,24 @@ if TYPE_CHECKING:
 
 LONGEST, DEEPEST = 64 * 1024, 100
 _TOKEN = re.compile(
-    r'\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?)|(?P<name>[A-Za-z_]\w*)|(?P<text>"[^"\n]*")|(?P<sign>[()\[\],=&*^/]))'
+    r'\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)|(?P<text>"[^"\n]*")|(?P<sign>[()\[\],=&*^/]))',
+    re.ASCII,
 )
 
 
+REASON = 500
+"""Most characters of a reason."""
+
+
 class Unproved(Exception):
-    """What is claimed was not proved; the message says why, in one sentence."""
+    """What is claimed was not proved; the message says why, in one sentence, and quotes no more than a line of the file."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason if len(reason) <= REASON else f"{reason[: REASON - 4]} ...")
+
+
+class Refuted(Unproved):
+    """What is claimed is false: an enclosure of the checker lies outside it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,8 @@ class Call:
         values: dict[str, Node] = dict(zip(order[len(order) - len(defaults) :], defaults, strict=True))
         values.update(zip(order, self.arguments, strict=False))
         values.update(self.named)
-        if len(self.arguments) > len(order) or set(values) != set(order):
+        twice = set(order[: len(self.arguments)]) & set(dict(self.named))
+        if len(self.arguments) > len(order) or set(values) != set(order) or twice:
             msg = f"{self.name} takes {', '.join(order)}."
             raise Unproved(msg)
         return [values[name] for name in order]
@@ -124,7 +137,7 @@ def ball(value: Fraction | int) -> arb:
 
 def decimal(text: object) -> Fraction:
     """Return the rational number that a decimal spells; a sign is allowed."""
-    if not isinstance(text, str) or not re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", text):
+    if not isinstance(text, str) or not re.fullmatch(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text):
         msg = f"A number must be written as a decimal in quotation marks, got {text!r}."
         raise Unproved(msg)
     return Fraction(text)
@@ -183,9 +196,6 @@ class _Reader:
 
     def expression(self, depth: int) -> Node:
         """Read products joined by &."""
-        if depth > DEEPEST:
-            msg = f"The expression has more than {DEEPEST} brackets inside each other."
-            raise Unproved(msg)
         parts = [self.product(depth)]
         while self.sign("&"):
             parts.append(self.product(depth))
@@ -211,6 +221,9 @@ class _Reader:
 
     def atom(self, depth: int) -> Node:
         """Read a call, a number, a list, a text, or an expression in brackets."""
+        if depth > DEEPEST:
+            msg = f"The expression has more than {DEEPEST} brackets inside each other."
+            raise Unproved(msg)
         kind, text = self.next()
         if kind == "number":
             return self.fraction(Fraction(text))
@@ -265,6 +278,9 @@ class _Reader:
                 self.expect(",")
             if self.tokens[self.at : self.at + 1] and self.tokens[self.at + 1 : self.at + 2] == [("sign", "=")]:
                 key = self.next()[1]
+                if key in dict(named):
+                    msg = f"{name} is given {key} twice."
+                    raise Unproved(msg)
                 self.expect("=")
                 named.append((key, self.expression(depth + 1)))
             else:

@@ -13,6 +13,7 @@ from flint import arb, ctx, fmpq, fmpz
 
 from dpcore_verify.expression import Unproved, ball
 from dpcore_verify.sums import MOST_TERMS, losses, multisets, split
+from dpcore_verify.work import spend
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -50,6 +51,7 @@ def halves(composition: Composition, epsilon: Fraction) -> arb:
     if max(sizes) > MOST_PAIRS:
         msg = f"Half of the product has more than {MOST_PAIRS} losses."
         raise Unproved(msg)
+    spend(10.0 * sum(sizes))
     bits = ctx.prec - GUARD
     first, second = (sorted(_product(side), key=lambda row: row[0]) for side in sides)
     bound = floor(epsilon * 2**bits)
@@ -102,6 +104,7 @@ def _two(law: Atoms, k: int) -> tuple[Rows, arb]:
     least, left_out, rows = arb(2) ** (-ctx.prec), arb(0), []
 
     def add(j: int, mass: arb) -> None:
+        spend(30)
         loss = j * low + (k - j) * high
         rows.append(
             (_unit(loss, None if keys is None else j * keys[0] + (k - j) * keys[1]), mass * (-loss).exp(), mass)

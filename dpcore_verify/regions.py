@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
-from dpcore_verify.expression import Call, Number, Power, Product, Sequence, Unproved, ball
+from dpcore_verify.expression import Call, Number, Power, Product, Sequence, Text, Unproved, ball
 from dpcore_verify.laws import Atoms, Laplace, Normal
 from dpcore_verify.sampled import Sampled
 from dpcore_verify.scope import require
+from dpcore_verify.work import spend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,14 +90,14 @@ def region(tree: Node) -> Region:
             return Worst(tuple(region(part) for part in tree.arguments))
         if tree.name == "erase":
             inner, p = tree.given("region p")
-            return Erased(region(inner), _number(p))
+            return Erased(region(inner), _share(p, "p"))
         if tree.name == "subsample":
             inner, p = tree.given("region p")
-            return Sample(region(inner), _number(p))
+            return Sample(region(inner), _positive(p, "p", most=1))
         if tree.name == "symmetric":
             return region(tree.given("region")[0])
         if tree.name == "assume":
-            return region(tree.given("region relation")[0])
+            return region(_assumed(tree))
     laws: list[tuple[str, Law, int, str]] = []
     _collect(tree, 1, laws)
     counts: dict[str, tuple[Law, int]] = {}
@@ -130,7 +131,7 @@ def _collect(tree: Node, k: int, laws: list[tuple[str, Law, int, str]]) -> None:
     elif isinstance(tree, Call) and tree.name in {"laplace_vector", "histogram"}:
         laws += [(f"laplace {key}", law, k, "") for key, law in _coordinates(tree)]
     elif isinstance(tree, Call) and tree.name == "assume":
-        _collect(tree.given("region relation")[0], k, laws)
+        _collect(_assumed(tree), k, laws)
     elif isinstance(tree, Call) and tree.name in _NAMES:
         law, label = _NAMES[tree.name](tree)
         name = f"laplace {law.key}" if isinstance(law, Laplace) and law.key is not None else repr(tree)
@@ -147,7 +148,44 @@ def _number(node: Node) -> arb:
     if not isinstance(node, Number) or node.infinite:
         msg = "This checker takes finite numbers only."
         raise Unproved(msg)
-    return node.ball()
+    value = node.ball()
+    if not value >= 0:
+        msg = "Numbers must not be negative."
+        raise Unproved(msg)
+    return value
+
+
+def _positive(node: Node, name: str, most: int | None = None) -> arb:
+    value = _number(node)
+    if not value > 0 or not (most is None or value <= most):
+        msg = f"{name} must be above 0{'' if most is None else f' and at most {most}'}."
+        raise Unproved(msg)
+    return value
+
+
+def _share(node: Node, name: str) -> arb:
+    value = _number(node)
+    if not value <= 1:
+        msg = f"{name} must be at most 1."
+        raise Unproved(msg)
+    return value
+
+
+def _integer(node: Node, name: str, least: int) -> int:
+    value = _fraction(node, name)
+    if value.denominator != 1 or value < least:
+        msg = f"{name} must be an integer from {least}."
+        raise Unproved(msg)
+    return int(value)
+
+
+def _assumed(call: Call) -> Node:
+    """Return the region whose relation is said: the pair is the same."""
+    inner, relation = call.given("region relation")
+    if not isinstance(relation, Text) or relation.text not in {"any", "substitution", "add/remove"}:
+        msg = "assume takes a region and one of any, substitution, add/remove."
+        raise Unproved(msg)
+    return inner
 
 
 def _exact(node: Node) -> Fraction | None:
@@ -187,16 +225,16 @@ def three(epsilon: Node, delta: arb, middle: arb) -> Atoms:
 
 def _dp(call: Call) -> Atoms:
     epsilon, delta = call.given("epsilon delta", Number(Fraction(0)))
-    return three(epsilon, _number(delta), arb(0))
+    return three(epsilon, _share(delta, "delta"), arb(0))
 
 
 def _tv(call: Call) -> Atoms:
-    return three(Number(Fraction(0)), _number(call.given("eta")[0]), arb(0))
+    return three(Number(Fraction(0)), _share(call.given("eta")[0], "eta"), arb(0))
 
 
 def _dptv(call: Call) -> Atoms:
     epsilon, delta, eta = call.given("epsilon delta eta")
-    d, t = _number(delta), _number(eta)
+    d, t = _share(delta, "delta"), _share(eta, "eta")
     if _fraction(epsilon, "epsilon") == 0 or _fraction(eta, "eta") < _fraction(delta, "delta"):
         least = min(_fraction(eta, "eta"), _fraction(delta, "delta"))
         return three(Number(Fraction(0)), Number(least).ball(), arb(0))
@@ -212,20 +250,23 @@ def _dptv(call: Call) -> Atoms:
 
 def _uniform(call: Call) -> Atoms:
     halfwidth, move = call.given("halfwidth sensitivity", Number(Fraction(1)))
+    _positive(move, "sensitivity")
+    _positive(halfwidth, "halfwidth")
     eta = min(Fraction(1), _fraction(move, "sensitivity") / (2 * _fraction(halfwidth, "halfwidth")))
     return three(Number(Fraction(0)), Number(eta).ball(), arb(0))
 
 
 def _rr(call: Call) -> Atoms:
     epsilon, size = call.given("epsilon size", Number(Fraction(2)))
-    m, e = _number(size), _number(epsilon)
+    m, e = _integer(size, "size", 2), _number(epsilon)
     total = 1 + (m - 1) * (-e).exp()
-    return three(epsilon, arb(0), (m - 2) * (-e).exp() / total if _exact(size) != 2 else arb(0))
+    return three(epsilon, arb(0), (m - 2) * (-e).exp() / total if m > 2 else arb(0))
 
 
 def _staircase(call: Call) -> Atoms:
     epsilon, gamma = call.given("epsilon gamma")
-    e, width = _number(epsilon), _fraction(gamma, "gamma") or Fraction(1)
+    _share(gamma, "gamma")
+    e, width = _positive(epsilon, "epsilon"), _fraction(gamma, "gamma") or Fraction(1)
     b, g = (-e).exp(), Number(width).ball()
     top = 2 * g * (1 - b) + b if width < Fraction(1, 2) else arb(1)
     eta = (1 - b) * top / (2 * (g + b * (1 - g)))
@@ -235,10 +276,10 @@ def _staircase(call: Call) -> Atoms:
 
 def _geometric(call: Call) -> Atoms:
     epsilon, steps_ = call.given("epsilon sensitivity", Number(Fraction(1)))
-    steps = int(_fraction(steps_, "sensitivity"))
+    steps = _integer(steps_, "sensitivity", 1)
     if steps == 1:
         return three(epsilon, arb(0), arb(0))
-    if not 1 < steps <= _LARGEST_LIST:
+    if steps > _LARGEST_LIST:
         msg = f"This checker takes sensitivities up to {_LARGEST_LIST}."
         raise Unproved(msg)
     e, key = _number(epsilon), _exact(epsilon)
@@ -253,6 +294,7 @@ def _geometric(call: Call) -> Atoms:
 
 def _discrete_laplace(call: Call) -> Atoms:
     scale, steps = call.given("scale sensitivity", Number(Fraction(1)))
+    _positive(scale, "scale")
     epsilon = _fraction(steps, "sensitivity") / _fraction(scale, "scale")
     return _geometric(Call("geometric", (Number(epsilon), steps)))
 
@@ -263,12 +305,14 @@ def _discrete(call: Call) -> Atoms:
     The masses beyond some integer are not listed. They are a ball [0, t] at infinite loss, which encloses delta from both sides.
     """
     sigma_, steps_ = call.given("sigma sensitivity", Number(Fraction(1)))
-    sigma, steps = _fraction(sigma_, "sigma"), int(_fraction(steps_, "sensitivity"))
+    _positive(sigma_, "sigma")
+    sigma, steps = _fraction(sigma_, "sigma"), _integer(steps_, "sensitivity", 1)
     square = sigma * sigma
     far = int(float(sigma) * math.sqrt(2 * math.log(2) * (ctx.prec + 20))) + steps + 1
-    if not 1 <= steps <= _LARGEST_LIST or not 0 < far <= _LARGEST_LIST:
+    if far > _LARGEST_LIST:
         msg = f"This checker lists at most {_LARGEST_LIST} integers of discrete noise."
         raise Unproved(msg)
+    spend(20.0 * far)
     weights = {x: ball(-(x * x) / (2 * square)).exp() for x in range(far + steps + 2)}
     ratio = ball(-(2 * Fraction(far) + 1) / (2 * square)).exp()
     rest = weights[far] * ratio / (1 - ratio)  # neighbours beyond `far` fall at least by this ratio
@@ -283,17 +327,26 @@ def _discrete(call: Call) -> Atoms:
 
 
 def _pmf(call: Call) -> Atoms:
-    first, second = (_numbers(node) for node in call.given("p q"))
+    first, second = (_masses(node, name) for node, name in zip(call.given("p q"), "pq", strict=True))
     losses, p, q, p_lost, q_lost = [], [], [], arb(0), arb(0)
-    for one, two in zip(first, second, strict=True):
-        a, b = _fraction(one, "p"), _fraction(two, "q")
+    for a, b in zip(first, second, strict=True):
         if a and b:
-            losses.append(Number(b / a).ball().log())
-            p.append(_number(one))
-            q.append(_number(two))
+            losses.append(ball(b / a).log())
+            p.append(ball(a))
+            q.append(ball(b))
         else:
-            p_lost, q_lost = p_lost + _number(one), q_lost + _number(two)
+            p_lost, q_lost = p_lost + ball(a), q_lost + ball(b)
     return Atoms(tuple(losses), tuple(p), tuple(q), p_lost, q_lost)
+
+
+def _masses(node: Node, name: str) -> list[Fraction]:
+    """Return a distribution; what its decimals leave of 1 is shared out, as long as it is below 1e-9."""
+    masses = [_fraction(item, name) for item in _numbers(node)]
+    total = sum(masses, Fraction(0))
+    if not abs(total - 1) <= Fraction(1, 10**9):
+        msg = f"{name} must add up to 1."
+        raise Unproved(msg)
+    return [mass / total for mass in masses]
 
 
 def _poisson(call: Call) -> tuple[Law, str]:
@@ -301,7 +354,7 @@ def _poisson(call: Call) -> tuple[Law, str]:
     laws: list[tuple[str, Law, int, str]] = []
     _collect(inner, 1, laws)
     _, law, k, label = laws[0]
-    q = _number(share)
+    q = _positive(share, "q", most=1)
     if len(laws) > 1 or k > 1 or label not in {"", "add/remove"}:
         msg = "This checker samples single mechanisms only."
         raise Unproved(msg)
@@ -323,6 +376,8 @@ def _poisson(call: Call) -> tuple[Law, str]:
 def _laplace(call: Call) -> Laplace:
     if dict(call.named).keys() & {"scale"}:
         scale, move = call.given("scale sensitivity", Number(Fraction(1)))
+        _positive(move, "sensitivity")
+        _positive(scale, "scale")
         key = _fraction(move, "sensitivity") / _fraction(scale, "scale")
         return Laplace(Number(key).ball(), key)
     (epsilon,) = call.given("epsilon")
@@ -334,13 +389,14 @@ def _coordinates(call: Call) -> list[tuple[Fraction, Laplace]]:
         keys = [_fraction(call.given("epsilon")[0], "epsilon") / 2] * 2
     else:
         scale, shifts = call.given("scale shifts")
+        _positive(scale, "scale")
         keys = [_fraction(shift, "shift") / _fraction(scale, "scale") for shift in _numbers(shifts)]
     return [(key, Laplace(Number(key).ball(), key)) for key in keys if key]
 
 
 def _gaussian(call: Call) -> Normal:
     sigma, move = call.given("sigma sensitivity", Number(Fraction(1)))
-    return Normal((_number(move) / _number(sigma)) ** 2)
+    return Normal((_positive(move, "sensitivity") / _positive(sigma, "sigma")) ** 2)
 
 
 def _gdp(call: Call) -> Normal:
@@ -349,15 +405,15 @@ def _gdp(call: Call) -> Normal:
 
 def _classic(call: Call) -> Normal:
     epsilon, delta = call.given("epsilon delta")
-    return Normal(_number(epsilon) ** 2 / (2 * (Number(Fraction(5, 4)).ball() / _number(delta)).log()))
+    return Normal(_number(epsilon) ** 2 / (2 * (ball(Fraction(5, 4)) / _positive(delta, "delta", most=1)).log()))
 
 
 def _sampled(call: Call) -> tuple[Law, str]:
-    sigma, q = call.given("sigma q")
-    share = _fraction(q, "q")
+    sigma_, q = call.given("sigma q")
+    sigma, share = _positive(sigma_, "sigma"), _fraction(q, "q")
     if share == 0:
         return three(Number(Fraction(0)), arb(0), arb(0)), ""
-    return (Sampled(_number(sigma), _number(q)), "add/remove") if share != 1 else (Normal(1 / _number(sigma) ** 2), "")
+    return (Sampled(sigma, _share(q, "q")), "add/remove") if share != 1 else (Normal(1 / sigma**2), "")
 
 
 def _plain(make: Callable[[Call], Law]) -> Callable[[Call], tuple[Law, str]]:

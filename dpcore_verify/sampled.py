@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb, ctx
 
+from dpcore_verify.expression import Unproved
 from dpcore_verify.laws import Normal, least, window
+from dpcore_verify.work import spend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +44,10 @@ class Sampled:
         base, x = Normal(1 / self.sigma**2), epsilon.exp()
         if self.forward:
             inner = (x - 1 + self.q) / self.q
-            return self.q * base.delta(inner.log()) if inner > 0 else 1 - x
+            if inner > 0:
+                return self.q * base.delta(inner.log())
+            # all of P1 - x P0 is positive; where the sign is not certain, its negative part is below q times `inner`
+            return 1 - x + arb(0).union(self.q * inner.upper().nonnegative_part())
         rest = 1 - x * (1 - self.q)
         if rest <= 0:
             return arb(0)
@@ -128,6 +133,7 @@ class Sampled:
         low, high = self.ends(w)
         step, error = self.strip(w, y)
         first, last = math.floor(float(low / step)), math.ceil(float(high / step))
+        spend(30.0 * (last - first + 1))
         weights, logs = [], []
         scale = step / ((2 * arb.pi()).sqrt() * self.sigma)
         for j in range(first, last + 1):
@@ -137,6 +143,9 @@ class Sampled:
             logs.append(log)
         # nodes left out: both functions of the bound fall beyond the ends, so a sum is below its integral from one step before
         right, left = (last * step), (-first * step)
+        if not (left > 0 and right > 0 and (right >= w or not self.forward)):
+            msg = "The rule does not reach the places from which its bounds fall."
+            raise Unproved(msg)
         outside = self.beyond(w, right) + self.above(left) * (1 if self.forward else (1 - self.q) ** w)
         return weights, logs, error + outside
 
@@ -148,6 +157,7 @@ class Sampled:
     def line(self, c: arb, step: arb, count: int) -> list[acb]:
         """Return M at every node of the line."""
         weights, logs, error = self.nodes(self.exponent(c), count * step)
+        spend(4.0 * len(logs) * (count + 1))
         sign = 1 if self.forward else -1
         turns = [acb(0, sign * step * log).exp() for log in logs]
         blur = acb(arb(0, error.upper()), arb(0, error.upper()))
@@ -261,6 +271,7 @@ class SampledTilt:
     def at(self, y: arb) -> arb:
         """Return a bound of |phi(y)| from the coarse table."""
         masses, logs, outside = self.table
+        spend(10.0 * len(masses))
         value = sum((m * acb(0, y * log).exp() for m, log in self.pairs(masses, logs)), acb(0))
         return abs(value).upper() + outside
 
@@ -295,7 +306,7 @@ class SampledTilt:
         best = best.max(law.ratio(end) ** v * part(top, arb(-1)) * (v * (top - end) / s2).exp())
         for (x, y), (low, high) in zip(pairwise(edges), pairwise(logs), strict=True):
             near = arb(0) if x <= 0 <= y else (x if x > 0 else y)
-            peak = (v * (high if v >= 0 else low) - near * near / (2 * s2) - (2 * x - 1) / (2 * s2)).exp()
+            peak = ((v * high).max(v * low) - near * near / (2 * s2) - (2 * x - 1) / (2 * s2)).exp()
             best = best.max(peak)
         return (4 * law.sigma / (law.q * (2 * arb.pi()).sqrt()) * best / self.total).upper()
 

@@ -65,6 +65,9 @@ def require(tree: Node) -> None:
     """Raise `Unproved` with the reason if the checker has no method for a tree."""
     if isinstance(tree, Call) and tree.name in FUNCTIONS:
         _finite(tree)
+        if tree.name == "union" and (tree.named or not tree.arguments):
+            msg = "union takes regions without names."
+            raise Unproved(msg)
         for part in tree.arguments if tree.name == "union" else [tree.region()]:
             require(part)
         return

@@ -6,7 +6,6 @@ Each function returns an enclosure of delta(epsilon) of a composition, in its ow
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations_with_replacement
 from math import comb, floor, gcd
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,11 @@ from flint import arb, arb_poly, ctx, fmpq, fmpz
 from dpcore_verify.expression import Unproved, ball
 from dpcore_verify.laws import Atoms, Laplace, Normal
 from dpcore_verify.sampled import Sampled
+from dpcore_verify.work import spend
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dpcore_verify.regions import Composition
 
 MOST_TERMS = 40_000
@@ -69,6 +71,7 @@ def losses(parts: Parts) -> Losses:
         if count > MOST_TERMS:
             msg = f"The product has more than {MOST_TERMS} losses."
             raise Unproved(msg)
+    spend(30.0 * count)
     result: Losses = [(None, arb(0), arb(1))]
     for law, k in parts:
         power = multisets(law, k)
@@ -77,16 +80,25 @@ def losses(parts: Parts) -> Losses:
 
 
 def multisets(law: Atoms, k: int) -> Losses:
-    """Return k copies of a law: every multiset of k losses, with the multinomial mass."""
-    result: Losses = []
-    for chosen in combinations_with_replacement(range(len(law.losses)), k):
-        ways, left, loss, mass = 1, k, arb(0), arb(1)
-        for place in sorted(set(chosen)):
-            times = chosen.count(place)
-            ways, left = ways * comb(left, times), left - times
-            loss, mass = loss + times * law.losses[place], mass * law.q[place] ** times
-        result.append((None, loss, mass * ways))
-    return result
+    """Return k copies of a law: every way to share the copies among its losses, with the multinomial mass."""
+    if not law.losses:
+        return []
+    shared: list[tuple[int, arb, arb]] = [(k, arb(0), arb(1))]  # copies left, loss, mass
+    for loss, q in zip(law.losses[:-1], law.q[:-1], strict=True):
+        shared = [
+            (left - times, at + times * loss, mass * ways * q**times)
+            for left, at, mass in shared
+            for times, ways in enumerate(_choices(left))
+        ]
+    return [(None, at + left * law.losses[-1], mass * law.q[-1] ** left) for left, at, mass in shared]
+
+
+def _choices(count: int) -> Iterator[int]:
+    """Yield the binomial coefficients of a count."""
+    ways = 1
+    for times in range(count + 1):
+        yield ways
+        ways = ways * (count - times) // (times + 1)
 
 
 def lattice(parts: Parts) -> tuple[Fraction, Fraction, list[tuple[list[int], Atoms, int]]]:
@@ -112,9 +124,11 @@ def lattice(parts: Parts) -> tuple[Fraction, Fraction, list[tuple[list[int], Ato
 def _on_lattice(parts: Parts) -> Losses:
     """Multiply out the polynomials whose coefficients are the masses."""
     step, low, placed = lattice(parts)
-    if sum(k * max(places) for places, _, k in placed) > MOST_TERMS:
+    size = sum(k * max(places) for places, _, k in placed)
+    if size > MOST_TERMS:
         msg = f"The lattice of the losses has more than {MOST_TERMS} points."
         raise Unproved(msg)
+    spend(30.0 * (size + 1) * (len(placed) + 1))
     product = arb_poly([1])
     for places, law, k in placed:
         masses = [arb(0)] * (max(places) + 1)
@@ -160,6 +174,7 @@ def _walk(mass: arb, excess: arb, start: int, k: int, e: arb, *, down: bool, las
     j = start
     while j < last if down else j > 0:
         ratio = ratio_scale * (fmpq(k - j, j + 1) if down else fmpq(j, k - j + 1))
+        spend(5)
         if ratio < 0.999 and mass * ratio < tiny * (1 - ratio):
             return total + arb(0).union((mass * ratio / (1 - ratio)).upper())
         mass, excess, j = mass * ratio, excess * turn, j + 1 if down else j - 1
@@ -190,15 +205,17 @@ def residues(composition: Composition, epsilon: Fraction) -> arb:
     terms: list[tuple[int, Fraction | None, arb, arb]] = [(0, key, loss, q) for key, loss, q in losses(atoms)]
     for law, k in steps:
         e, key = law.epsilon, law.key
-        weights = [(k - 2 * j, comb(k, j) * (-j * e).exp()) for j in range(k + 1)]
         if len(terms) * (k + 1) > MOST_TERMS:
             msg = f"The expansion has more than {MOST_TERMS} terms."
             raise Unproved(msg)
+        spend(40.0 * len(terms) * (k + 1))
+        weights = [(k - 2 * j, comb(k, j) * (-j * e).exp()) for j in range(k + 1)]
         terms = [
             (j + done, None if key is None or at is None else at + n * key, loss + n * e, mass * weight)
             for done, at, loss, mass in terms
             for j, (n, weight) in enumerate(weights)
         ]
+    spend(len(terms) * (20.0 + m))
     total, polynomials = arb(0), _Numerators(m)
     target = ball(epsilon)
     for j, at, loss, mass in terms:
@@ -220,6 +237,7 @@ class _Numerators:
     def coefficients(self, j: int) -> list[arb]:
         """Return those of (u + 1/2)^(m-j-1) (u - 1/2)^(j-1) up to u^(m-1), divided by the factorials that e^(xu) brings."""
         if j not in self.known:
+            spend(30.0 * self.m)
             plus, minus, m = arb_poly([arb(1) / 2, 1]), arb_poly([-arb(1) / 2, 1]), self.m
             if j == 0:  # 1 / (u - 1/2) = -2 sum (2u)^i
                 series = [-(arb(2) ** (i + 1)) for i in range(m)]

@@ -21,7 +21,7 @@ with right:
     asked, trouble = panels.ask()
 work.fresh(asked)
 if asked is None or not figure.ready(lambda: panels.read(asked), "Judging", trouble):
-    left.info("Correct the field beside to see the verdict.", icon=":material/edit:")
+    left.info("Correct the field with the error to see the verdict.", icon=":material/edit:")
     st.stop()
 
 

@@ -10,7 +10,10 @@ from dpcore.app import choose_your_noise_panels as panels
 from dpcore.app.privacy_regions_panels import preset_note
 from dpcore.core.errors import BudgetError, DpcoreError
 
-page.setup("Choose your noise", "Say what you want and leave one thing open: every noise answers, side by side.")
+page.setup(
+    "Choose your noise",
+    "State your goals and leave one number open: compare what each kind of noise needs, side by side.",
+)
 page.preset_row("Choose_your_noise", choose_your_noise.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
 with right:
@@ -21,7 +24,7 @@ with right:
 work.fresh(question)
 if question is None:
     with left:
-        st.info("Correct the field beside to see the answers.", icon=":material/edit:")
+        st.info("Correct the field with the error to see the answers.", icon=":material/edit:")
     st.stop()
 
 

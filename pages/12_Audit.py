@@ -19,7 +19,7 @@ with right:
     view = panels.ask()
 if view is None:
     with left:
-        st.info("Correct or complete the fields beside to see the audit.", icon=":material/edit:")
+        st.info("Correct or complete the fields to see the audit.", icon=":material/edit:")
     page.guide("audit")
     st.stop()
 

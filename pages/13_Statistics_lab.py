@@ -16,7 +16,7 @@ with st.expander("The setting as text", icon=":material/edit_note:"):
 with right:
     lab = statistics_lab.ask(texts)
 if lab is None:
-    left.info("Choose a lab beside.", icon=":material/edit:")
+    left.info("Choose a lab first.", icon=":material/edit:")
     st.stop()
 
 with right:

@@ -7,9 +7,7 @@ from dpcore.app.privacy_regions_panels import preset_note
 
 page.setup(
     "Errata",
-    "Books, papers and theses contain mistakes, and if you use their formulas you inherit them. Here is what we found in "
-    "our sources: the place, what is printed, what is right, and evidence computed as you look. We read the sources in a "
-    "version converted to text; if the conversion may have changed a mark, the row is called a reading.",
+    "Where our sources are wrong: the place, what is printed, what is right, and evidence computed on the spot.",
 )
 page.preset_row("Errata", errata.DEFAULTS)
 note = st.container()
@@ -24,7 +22,8 @@ with right:
     figure.show(errata.spec(source, kind), key="errata", words="Counting")
 st.header("All rows in this selection")
 st.markdown(
-    "Click a row to see its evidence above. The CSV and JSON files under the chart contain all rows with their evidence."
+    "Click a row to see its evidence above. The CSV and JSON files under the chart contain all rows with their evidence. "
+    "We read the sources in a version converted to text; if the conversion may have changed a mark, the row is called a reading."
 )
 errata.listing(selection)
 with note:

@@ -14,7 +14,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Plan a release",
-    "Which numbers do you want to publish about the people in a table? See how far off each will be, and what all of them cost.",
+    "Which numbers do you want to publish about the people in a table? See how far off each will be, and what they cost together.",
 )
 examples, steps = st.columns([1, 2])
 with examples:

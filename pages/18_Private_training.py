@@ -12,7 +12,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Private training",
-    "DP-SGD: each step clips the gradients of sampled records, adds them up and adds Gaussian noise σ. Here is what all steps reveal.",
+    "DP-SGD: each step clips the gradients of sampled records, adds them up and adds Gaussian noise σ. Here is what all the steps reveal together.",
 )
 page.preset_row("Private_training", model.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
@@ -36,7 +36,7 @@ def draw(held: Mapping[str, str]) -> None:
 
 
 if query is None:
-    left.info("Correct the field beside to see the training run.", icon=":material/edit:")
+    left.info("Correct the field with the error to see the training run.", icon=":material/edit:")
 elif query.sampler == model.SHUFFLED:
     with left:
         panels.show_shuffled(query)

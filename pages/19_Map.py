@@ -10,7 +10,7 @@ from dpcore.app import map_panels as panels
 from dpcore.app.privacy_regions_panels import preset_note
 from dpcore.core.errors import DpcoreError
 
-page.setup("Map", "One number over two parameters at once: where is the ε small enough, and what moves it most?")
+page.setup("Map", "One number over two parameters at once: where is ε small enough, and what changes it most?")
 page.preset_row("Map", model.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")
 below = st.container()
@@ -30,7 +30,7 @@ def draw(held: Mapping[str, str]) -> None:
 
 
 if query is None:
-    left.info("Correct the field beside to see the map.", icon=":material/edit:")
+    left.info("Correct the field with the error to see the map.", icon=":material/edit:")
 else:
     with left:
         live.follow("map", model.SLIDERS, draw)

@@ -10,7 +10,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Mechanisms",
-    "A mechanism adds noise to an answer. See the noise on two neighbouring datasets, and the region of all tests that an attacker can make of it.",
+    "A mechanism adds noise to an answer. See the noise on two neighbouring datasets, and the region of all tests that an attacker can run on it.",
 )
 page.preset_row("Mechanisms", mechanisms.DEFAULTS)
 left, right = st.columns([5, 3], gap="large")

@@ -11,7 +11,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Several constraints",
-    "Several pairs (ε, δ), or a bound on the total variation, are known of a mechanism: what do k such mechanisms reveal?",
+    "You know several pairs (ε, δ) of a mechanism, or a bound on its total variation: what do k such mechanisms reveal?",
 )
 page.preset_row("Several_constraints", several_constraints.DEFAULTS)
 work.fresh(panels.asked())
@@ -32,7 +32,7 @@ def draw(held: Mapping[str, str]) -> None:
 
 
 if view is None:
-    left.info("Correct the field beside to see the region.", icon=":material/edit:")
+    left.info("Correct the field with the error to see the region.", icon=":material/edit:")
 else:
     with left:
         live.follow("constraints", several_constraints.SLIDERS, draw)

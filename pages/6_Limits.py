@@ -43,7 +43,7 @@ def draw(held: Mapping[str, str]) -> None:
 
 
 if asked is None or not figure.ready(lambda: limits.row_of(asked), "Reading", trouble):
-    left.info("Correct the field beside to see the limit.", icon=":material/edit:")
+    left.info("Correct the field with the error to see the limit.", icon=":material/edit:")
 else:
     with left:
         live.follow("limits", limits.SLIDERS, draw)

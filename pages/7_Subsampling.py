@@ -34,7 +34,7 @@ def draw(held: Mapping[str, str]) -> None:
 
 
 if once is None or not figure.ready(lambda: subsampling.forms_of(once), "Amplifying", trouble):
-    left.info("Correct the field beside to see what sampling does.", icon=":material/edit:")
+    left.info("Correct the field with the error to see what sampling does.", icon=":material/edit:")
 else:
     with left:
         live.follow("sampled", ["sub_p_slider"], draw)

@@ -11,7 +11,7 @@ from dpcore.core.errors import DpcoreError
 
 page.setup(
     "Local privacy",
-    "Everyone sends a random answer instead of their private value, here called a letter: which channel tells an analyst most?",
+    "Everyone sends a random answer instead of their private value, here called a letter: which channel tells an analyst the most?",
 )
 page.preset_row("Local_privacy", local_privacy.DEFAULTS)
 
@@ -27,7 +27,7 @@ with right:
     privacy_regions_panels.preset_note("Local_privacy", local_privacy.DEFAULTS)
 if view is None:
     with left:
-        st.info("Correct the field beside to see the channels.", icon=":material/edit:")
+        st.info("Correct the field with the error to see the channels.", icon=":material/edit:")
     st.stop()
 work.fresh(view)
 
@@ -38,18 +38,13 @@ def draw_curves(held: Mapping[str, str]) -> None:
         figure.draw(figure.figure_of(panels.moved(view, held).spec("divergence"), height=panels.HEIGHT), "local_curves")
 
 
-def draw_channel(held: Mapping[str, str]) -> None:
-    """Draw the channel."""
-    figure.picture_of(panels.moved(view, held).spec("channel"), key="local_channel_picture", words="Optimizing")
-
-
 def draw_region(held: Mapping[str, str]) -> None:
     """Draw what one person's answers give away."""
     figure.picture_of(panels.moved(view, held).spec("region"), key="local_region", words="Drawing")
 
 
 with left:
-    live.follow("local_curves", panels.SLIDERS[:1], draw_curves)
+    live.follow("local_curves", [panels.EPSILON_SLIDER], draw_curves)
 with about:
     with suppress(DpcoreError), work.progress("Comparing"):  # an error is said where the picture would be
         figure.words(figure.figure_of(view.spec("divergence"), height=panels.HEIGHT))
@@ -59,10 +54,9 @@ with counting:
     panels.say_limits(view)
 with first:
     st.header("How to answer")
-    live.follow("local_channel", panels.SLIDERS[:1], draw_channel)
-    figure.offer(view.spec("channel"), key="local_channel_picture", link=False)
+    figure.show(view.spec("channel"), key="local_channel_picture", words="Optimizing", link=False)
 with second:
-    live.follow("local_region", panels.SLIDERS, draw_region)
+    live.follow("local_region", [panels.TIMES_SLIDER], draw_region)
     figure.offer(view.spec("region"), key="local_region", link=False)
 
 st.header("Proved bounds, checked here")

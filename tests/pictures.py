@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "pictures"
 SIZE: Final = {"width": 1280, "height": 720}
-MOVING: Final = {"x": 290, "y": 150, "width": 990, "height": 560}
+MOVING: Final = {"x": 290, "y": 128, "width": 990, "height": 560}
 FRAMES: Final = 28
 EVERY: Final = 90  # milliseconds from one picture to the next
 

@@ -7,7 +7,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
@@ -56,6 +56,7 @@ def test_subsampled_dp_is_dp_and_total_variation(epsilon: float, delta: float, p
 
 @LAWS
 @given(st.floats(0.05, 3), st.floats(0.01, 0.99), st.sampled_from(["gdp", "laplace"]))
+@example(2.411048590082031, 0.76, "gdp")  # the largest rate of a row failed when it was computed alone
 def test_smooth_subsampling_is_the_envelope_of_both_mixtures(size: float, p: float, name: str) -> None:
     """Second route: f_p = p f + (1 - p)(1 - a) on a grid, both directions, delta = sup 1 - beta - e^e alpha."""
     base = getattr(dpcore, name)(size)
@@ -365,7 +366,7 @@ def test_log_mgf_far_up_in_high_precision(mu: float, q: float, s: complex) -> No
         truth = mp.fsum(weight(n, height, power) for n in range(*count))
         total = mp.fsum(weight(n, mp.mpf(0), power.real) for n in range(*count))
         units = abs(mp.exp(mp.mpc(got) - mp.mpc(at_c)) - truth / total) * 2**53
-    assert units < mixture_mgf.ROUNDING / 3
+    assert units < mixture_mgf.rounding(np.array([s]), Jumps.single(mu, q))[0] / 3
 
 
 @pytest.mark.long

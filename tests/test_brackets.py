@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 import dpcore
 from dpcore import BudgetError, parse
 from dpcore.core.effort import effort
-from dpcore.curves.composed import Certified, LaplaceFold
+from dpcore.curves.composed import Certified
 from dpcore.curves.composition import compose
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.laplace import LaplaceCurve
+from dpcore.curves.laplace_fold import LaplaceFold
 from dpcore.engine import contour
 
 if TYPE_CHECKING:

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore import specs
+from dpcore.charts.answers import LETTERS
 from dpcore.cli import main
 from dpcore.core.errors import DpcoreError
 from dpcore.deployments import (
@@ -162,3 +164,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "advantage" in capsys.readouterr().out
     assert main(["deployment", "list", "--measure", "true_positive_rate"]) == 0
     assert capsys.readouterr().out.count("\n") == len(RECORDS) + 1
+
+
+def test_the_picture_names_every_record_with_its_unit_on_lines_that_fit() -> None:
+    figure = specs.draw({"draw": "deployments", "measure": "mu", "title": "All", "caption": "All."})
+    chart = figure.chart.to_dict()
+    labels = [row["lines"] for row in next(iter(chart["datasets"].values()))]
+    frame = comparison(read_deployments(FILE.read_text(encoding="utf-8")), "mu")
+    assert [label.replace("\n", " ") for label in labels] == [
+        f"{name} ({unit})" for name, unit in zip(frame["name"], frame["unit"], strict=True)
+    ]
+    assert max(len(line) for label in labels for line in label.split("\n")) <= LETTERS

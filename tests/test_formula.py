@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore import DomainError, ParseError, dp, exponential_scores, leakage, parse, tradeoff, tv
-from dpcore.mechanisms.exponential import from_scores
+from dpcore import DomainError, ParseError, dp, exponential_scores, leakage, parse, pmf, tradeoff, tv
 from dpcore.regions.formula import read_formula
 from dpcore.theorems.conversion import convert
 
@@ -120,7 +119,9 @@ def test_scores_give_the_pair_of_the_two_choices(seed: int) -> None:
     other = np.clip(scores + rng.uniform(-1, 1, 4), 0, None)
     epsilon = float(rng.uniform(0.1, 3))
     own = exponential_scores(epsilon, scores.tolist(), other.tolist())
-    assert np.allclose(own.delta(LOSSES), from_scores(epsilon, scores, other).delta(LOSSES), rtol=1e-12, atol=1e-15)
+    weights = np.exp(epsilon * scores / 2), np.exp(epsilon * other / 2)
+    choices = pmf(*(weight / weight.sum() for weight in weights))
+    assert np.allclose(own.delta(LOSSES), choices.delta(LOSSES), rtol=1e-12, atol=1e-15)
     assert own.delta(epsilon) <= 1e-15
     assert np.all(own.delta(LOSSES) <= parse(f"exponential({epsilon!r})").delta(LOSSES) + 1e-12)
     assert parse(str(own)) == own

@@ -1,10 +1,12 @@
-"""Attributes made when first asked for."""
+"""Attributes and modules made when first asked for."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
-from dpcore.core.lazy import Lazy
+from dpcore.core.lazy import LateModule, Lazy
 
 
 class Counted:
@@ -50,3 +52,9 @@ def test_a_long_computation_holds_up_no_other_object() -> None:
     worker.join(20)
     other.join(20)
     assert (done, slow.made) == (1, 1)
+
+
+def test_a_module_is_imported_when_something_of_it_is_asked_for() -> None:
+    assert LateModule("math").pi == 3.141592653589793
+    code = "import sys, dpcore.cli.commands.report; print('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"

@@ -189,14 +189,7 @@ def test_outputs_by_simulation() -> None:
     assert np.all(np.abs(seen - expected) <= 4 * np.sqrt(expected * (1 - expected) / 40_000) + 1e-12)
 
 
-def test_erasing_and_wrong_channels() -> None:
-    erased = randomized_response(THREE, LocalPromise(2)).erased(0.25)
-    whole = randomized_response(THREE, LocalPromise(2))
-    assert erased.total_variation == pytest.approx(0.75 * whole.total_variation, rel=1e-14)
-    assert KL.between(*erased.outputs(THREE)) == pytest.approx(0.75 * KL.between(*whole.outputs(THREE)), rel=1e-13)
-    assert whole.erased(0.0) is whole
-    with pytest.raises(DomainError, match=r"share erased must be a number in \[0, 1\]"):
-        whole.erased(1.5)
+def test_wrong_channels() -> None:
     with pytest.raises(DomainError, match="one row per letter"):
         Channel(((1.0,),), ("a", "b"), ("0",))
     with pytest.raises(DomainError, match="add up to 1"):

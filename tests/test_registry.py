@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from dpcore import DomainError, TradeOff, parse
 from dpcore.core import registry
 from dpcore.core.registry import Entry, Oracle, Parameter
+from dpcore.language.grammar import FUNCTIONS
 
 ENTRIES = registry.entries()
 NAMES = {
@@ -86,3 +88,24 @@ def test_calls_are_checked_in_words() -> None:
     ]:
         with pytest.raises(DomainError, match=words):
             call()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        *[(word, f"not be log or sqrt or inf; got '{word}'") for word in (*FUNCTIONS, "inf")],
+        ("Sech noise", "lower-case letters"),
+        ("laplace", r"The name 'laplace' is taken by dpcore\.mechanisms\.laplace"),
+    ],
+)
+def test_a_name_that_means_something_else_is_refused(name: str, words: str) -> None:
+    entry = registry.lookup("laplace")
+    facts = {"title": "t", "group": "mechanism", "symbol": "t", "formula": "t", "meaning": "t", "reference": "t"}
+
+    @dataclass
+    class Stranger:
+        epsilon_: float = registry.EPSILON.field()
+
+    with pytest.raises(DomainError, match=words):
+        registry.register(name, **facts)(Stranger)
+    assert registry.lookup("laplace") is entry

@@ -13,10 +13,12 @@ from scipy.special import ndtr
 from dpcore import parse
 from dpcore.core.errors import DomainError, RelationError
 from dpcore.curves.bound import floors, published
+from dpcore.engine.contour_table import rounding_units
 from dpcore.engine.cut_normal import LOWEST, CutNormal, legendre
 from dpcore.engine.lognormal_sum import LogNormal, LogNormalSum
 from dpcore.engine.normal_jumps import Jumps
 from dpcore.engine.trimmed_mixture import Trimmed
+from dpcore.engine.visible_choice import ChosenTransform
 
 EPSILON = np.array([0.0, 0.05, 0.3, 1.0, 2.0])
 UNIT = 2.0**-53
@@ -232,6 +234,14 @@ def test_transforms_to_their_stated_rounding(law: CutNormal, points: list[comple
             size = float(abs(mp.exp(true.real - mpf(law.cumulants(at.real)[0][0])))) if s.imag else 1.0
             error = abs(complex(mp.exp(mpc(got) - true) - 1)) * size
         assert error <= UNIT * (float(law.mgf_rounding_along(at)[0]) + 4 * abs(got))
+
+
+def test_a_visible_choice_states_the_rounding_of_its_parts() -> None:
+    parts = [Trimmed(Jumps.single(1.0, 0.01), 1e-18), Trimmed(Jumps.single(2.0, 0.01), 1e-18)]
+    s = 10.0 + 1j * np.array([[0.0, 1.0, 100.0]])
+    units = rounding_units(ChosenTransform([(0.9, parts[0]), (0.1, parts[1])]), s)
+    for part in parts:
+        assert np.all(units >= part.mgf_rounding_along(s))
 
 
 @pytest.mark.parametrize("law", [Trimmed(Jumps.single(1.0, 1e-3), 1e-20), LogNormal(1.0, 9.0, 1e-12)])

@@ -101,7 +101,7 @@ class AuditView:
 def regions(text: str) -> tuple[str, ...]:
     """Return the expressions of a list joined by semicolons, or say what is wrong with it."""
     if len(text) > LONGEST:
-        msg = f"Regions are written in at most {LONGEST} characters, got {len(text)}."
+        msg = f"The list of regions may have at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
     parts = tuple(part.strip() for part in text.split(";") if part.strip())
     if len(parts) > MOST_OTHERS:
@@ -190,9 +190,9 @@ def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def _one_run(numbers: tuple[int, int, int], confidence: float, delta: float, claim: str) -> tuple[str, pd.DataFrame]:
-    found = OneRunAudit(OneRun(*numbers), confidence)
+    audit_of_run = OneRunAudit(OneRun(*numbers), confidence)
     claims = [work.region(claim)[0]] if claim else []
-    return one_run_sentence(found, delta), one_run_report(found, claims, (delta,))
+    return one_run_sentence(audit_of_run, delta), one_run_report(audit_of_run, claims, (delta,))
 
 
 def one_run(view: AuditView, numbers: tuple[int, int, int]) -> tuple[str, pd.DataFrame]:

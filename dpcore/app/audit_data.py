@@ -59,7 +59,7 @@ def choose() -> str:
         SOURCES,
         key="audit_data",
         bind="query-params",
-        help="A simulated attack on a mechanism that is known, an example file, or results of your own attack.",
+        help="A simulated attack on a known mechanism, an example file, or the results of your own attack.",
     )
     if name != UPLOAD:
         uploads.forget("audit")
@@ -110,7 +110,7 @@ def _read(text: str) -> TradeOff | None:
     """Return the region of a text; what is wrong with it is shown."""
     try:
         if len(text) > LONGEST:
-            msg = f"A mechanism is written in at most {LONGEST} characters, got {len(text)}."
+            msg = f"A mechanism may have at most {LONGEST} characters, got {len(text)}."
             raise DomainError(msg)
         region, notices = work.region(text)
         attack_on(region)
@@ -159,9 +159,9 @@ def _upload() -> AuditSource | None:
     """Show the uploader; say what was read and what was not."""
     file = uploads.choose(
         "audit",
-        "Choose a file with one trial per row, score and label (1 inside the data, 0 outside), or with one test per row, "
-        "tp, fp, tn, fn, or fpr, fnr, n0, n1. Every trial must be independent of the others; of tests, all that were "
-        "tried must be in the file.",
+        "Choose a file with one trial per row (score and label: 1 inside the data, 0 outside) or one test per row "
+        "(tp, fp, tn, fn, or fpr, fnr, n0, n1). The trials must be independent of each other. If you tried several "
+        "tests, the file must list all of them.",
     )
     if file is None:
         return None
@@ -207,5 +207,5 @@ def _say(reading: AuditReading, sheet: Sheet) -> None:
         st.success(words, icon=":material/check:")
         return
     st.warning(words, icon=":material/rule:")
-    with st.expander("Rows that were not read as they are", icon=":material/rule:"):
+    with st.expander("Rows that were skipped or changed", icon=":material/rule:"):
         st.dataframe(reading.table(), hide_index=True, width="stretch", key="audit_problems")

@@ -35,7 +35,7 @@ def ask() -> AuditView | None:
     claim = _claim()
     confidence = slider_field(
         "Confidence", "audit_confidence", DEFAULTS["audit_confidence"], _CONFIDENCES, CONFIDENCE,
-        help_text="How often, over many audits, all bounds are to be right. Choose it before looking.",
+        help_text="In what share of audits all bounds must be right. Choose it before you look.",
     )  # fmt: skip
     delta = slider_field(
         "At δ", "audit_delta", DEFAULTS["audit_delta"], DELTAS, DELTA,
@@ -65,13 +65,13 @@ def _claim() -> str | None:
         DEFAULTS["audit_claim"],
         key="audit_claim",
         bind="query-params",
-        help="What is promised of the mechanism, any expression: dp(1, 1e-5), gdp(1), laplace(1)^3 & gdp(2).",
+        help="What the mechanism is said to satisfy; any expression: dp(1, 1e-5), gdp(1), laplace(1)^3 & gdp(2).",
     ).strip()
     if not text:
         return ""
     try:
         if len(text) > LONGEST:
-            msg = f"A claim is written in at most {LONGEST} characters, got {len(text)}."
+            msg = f"A claim may have at most {LONGEST} characters, got {len(text)}."
             raise DomainError(msg)
         region, notices = work.region(text)
     except DpcoreError as error:
@@ -80,7 +80,7 @@ def _claim() -> str | None:
     for warning in notices:
         st.warning(plain(warning))
     if region.neighbours != "any":
-        st.caption(f"Inside and outside must be {region.neighbours} neighbours, as in the claim.")
+        st.caption(f"The datasets with and without the person must be {region.neighbours} neighbours, as in the claim.")
     return text
 
 
@@ -168,8 +168,8 @@ def show_one_run(view: AuditView) -> None:
     """Ask for the guesses of an audit by one training run, and say what they prove."""
     st.header("One training run")
     st.markdown(
-        "Training cannot be repeated a thousand times. Instead, put many canaries into the data of one run, each by its own fair coin, and "
-        "guess the coins from the model. Fix the number of guesses before you look. Confidence, δ and claim are those above."
+        "Training cannot be repeated a thousand times. Instead, toss a fair coin for each of many canaries to decide "
+        "whether it is in the data of one run, then guess the coins from the model. Fix the number of guesses before you look. Confidence, δ and claim are those above."
     )
     below = st.container()
     numbers = []
@@ -201,8 +201,8 @@ _ONE_RUN = (
         "Canaries",
         "audit_canaries",
         CANARIES,
-        "How many canaries there were, each in the data by a fair coin of its own.",
+        "How many canaries there were; a fair coin decided for each whether it was in the data.",
     ),
-    ("Guesses", "audit_guesses", GUESSES, "How many of the coins were guessed; a number fixed beforehand."),
+    ("Guesses", "audit_guesses", GUESSES, "How many of the coins you guessed; fix this number beforehand."),
     ("Right guesses", "audit_correct", CORRECT, "How many of the guesses were right."),
 )

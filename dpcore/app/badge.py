@@ -76,8 +76,8 @@ def _split(inside: str) -> tuple[str, str, str]:
     """Return the kind that some parentheses name, what they say before it, and what after it; empty without a kind."""
     parts = re.split(r"([,;] )", inside)
     for at in range(0, len(parts), 2):
-        found = _KIND.fullmatch(parts[at])
-        if found:
-            after = found[3] + "".join(parts[at + 1 :])
-            return found[1], "".join(parts[: at - 1]) if at else "", after.lstrip(",; ")
+        match = _KIND.fullmatch(parts[at])
+        if match:
+            after = match[3] + "".join(parts[at + 1 :])
+            return match[1], "".join(parts[: at - 1]) if at else "", after.lstrip(",; ")
     return "", "", ""

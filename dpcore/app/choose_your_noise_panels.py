@@ -30,8 +30,8 @@ RATES = [numeral(step / 1000) for step in (*range(1, 20), *range(20, 100, 5), *r
 ERRORS = inputs.round_values(-3, 4)
 COUNTS = inputs.round_values(0, 5)
 ACCUSED = (
-    "0: no single answer, however rare, brings the belief above the posterior. A rate such as 0.01: the posterior is about "
-    "the people accused by anybody who wrongly accuses at least that share."
+    "0: no single answer, however rare, raises the belief above the posterior. A rate such as 0.01: the bound is on "
+    "the belief about the people accused, for every attacker who wrongly accuses at least that share."
 )
 Numbers = tuple[float | None, ...]
 NumberField = tuple[str, str, "Parameter", str, "Sequence[str]"]  # label, key, allowed, help, values of its slider
@@ -113,7 +113,7 @@ def _requirement_fields(kind: str) -> list[NumberField]:
                 "δ",
                 "choose_delta",
                 rate,
-                "By how much probabilities may exceed the factor e^ε, for all answers together.",
+                inputs.delta_help("all answers together"),
                 inputs.DELTAS,
             ),
         ],
@@ -122,7 +122,7 @@ def _requirement_fields(kind: str) -> list[NumberField]:
                 "Advantage",
                 "choose_advantage",
                 rate,
-                "At most: true minus false accusations; 0 is blind guessing.",
+                "At most this: the true-positive rate minus the false-positive rate; 0 is blind guessing.",
                 RATES,
             )
         ],
@@ -131,7 +131,7 @@ def _requirement_fields(kind: str) -> list[NumberField]:
                 "TPR",
                 "choose_tpr",
                 rate,
-                "At most: the share of the people inside the data that an attacker finds.",
+                "At most this: the share of the people inside the data whom an attacker finds.",
                 RATES,
             ),
             ("FPR", "choose_fpr", rate, "The share of the people outside the data who are wrongly accused.", RATES),
@@ -144,7 +144,7 @@ def _requirement_fields(kind: str) -> list[NumberField]:
                 "The attacker's belief that a person is in the data, before any answer.",
                 RATES,
             ),
-            ("Posterior", "choose_posterior", rate, "At most: the belief afterwards.", RATES),
+            ("Posterior", "choose_posterior", rate, "At most this: the belief after the answer.", RATES),
             ("FPR", "choose_accused", rate, ACCUSED, ["0", *RATES]),
         ],
     }
@@ -162,7 +162,7 @@ def _error_fields(unknown: str, kind: str) -> list[NumberField]:
     )
     if kind != page.ERROR and unknown not in (COUNT, RECORDS):
         return [larger]
-    words = f"At most, of {'the mean' if unknown == RECORDS else 'one answer'} and in its units."
+    words = f"The largest error of {'the mean' if unknown == RECORDS else 'one answer'}, in its units."
     return [("Error", "choose_error", AMOUNT, words, ERRORS), larger]
 
 
@@ -176,7 +176,7 @@ def _other_fields(unknown: str) -> Numbers:
         )  # fmt: skip
     label, words = "Sensitivity Δ", "How far one person can move the answer: 1 for a count."
     if unknown == RECORDS:
-        label, words = "Range w", "Of one record: largest minus smallest value, 1 for a share."
+        label, words = "Range w", "Largest minus smallest value of a record; 1 for a share."
     places, below = st.columns(3, vertical_alignment="bottom"), st.container()
     values: list[float | None] = []
     fields = [
@@ -217,7 +217,7 @@ def view() -> str:
         required=True,
         key="choose_picture",
         bind="query-params",
-        help="Regions of all answers together; or what is unknown, as the number you want moves.",
+        help="The regions of all answers together, or the unknown number as your goal changes.",
     )
     return chosen or str(page.DEFAULTS["choose_picture"])
 
@@ -227,7 +227,9 @@ def say(question: Question) -> bool:
     st.markdown(sentence(page.best_words(question)))
     if page.is_drawable(question):
         return True
-    st.warning("There is nothing to draw: no noise has an answer. The reasons are below.", icon=":material/warning:")
+    st.warning(
+        "There is nothing to draw: no kind of noise has an answer. The reasons are below.", icon=":material/warning:"
+    )
     return False
 
 
@@ -237,8 +239,8 @@ def show_table(question: Question) -> None:
     if len(table):
         st.dataframe(table, hide_index=True, width="stretch", key="choose_answers")
         st.caption(
-            "Standard deviations and errors follow exactly from the law of the noise; errors are rounded up. The end of each "
-            "row says what its ε, its advantage and its share of people found are."
+            "Standard deviations and errors follow exactly from the law of the noise; errors are rounded up. The last "
+            "columns say whether ε, the advantage and the share of people found are exact or bounds."
         )
 
 

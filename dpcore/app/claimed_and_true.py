@@ -83,11 +83,11 @@ def epsilon(query: ClaimQuery) -> float:
         return query.epsilon
     row = reported(query)
     if row is None:
-        msg = "Type the claimed ε, or choose the accountant who reports one."
+        msg = "Type the claimed ε, or choose an accountant that reports one."
         raise DomainError(msg)
     if not row.epsilon <= EPSILON.high:
         why = row.note if row.kind == "none" else f"{nearest(row.epsilon, 4)} is above {nearest(EPSILON.high)}."
-        msg = f"{row.title} reports no ε that could be checked: {why}"
+        msg = f"{row.title} reports no ε that can be checked: {why}"
         raise DomainError(msg)
     return row.epsilon
 

@@ -56,7 +56,7 @@ def ask() -> tuple[page.ClaimQuery | None, DeltaGenerator]:
     if k is None or epsilon is None or delta is None:
         return None, below
     if len(text) > page.LONGEST:
-        below.error(f"A mechanism is written in at most {page.LONGEST} characters, got {len(text)}.")
+        below.error(f"A mechanism may have at most {page.LONGEST} characters, got {len(text)}.")
         return None, below
     typed = None if math.isnan(epsilon) else epsilon
     return page.ClaimQuery(text.strip(), int(k), typed, delta, page.NAMES.get(by or "", "")), below
@@ -80,7 +80,7 @@ def say(query: page.ClaimQuery) -> None:
 def show_advice(query: page.ClaimQuery) -> None:
     """Say how much noise the claim needs, which attack it excludes, and what its accountant reports."""
     try:
-        with work.progress("Searching the least noise"):
+        with work.progress("Searching for the least noise"):
             words = [*page.advice(query), page.source_words(query)]
     except DpcoreError as error:
         figure.trouble(error, "claimed_advice")

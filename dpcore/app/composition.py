@@ -63,7 +63,7 @@ DEFAULTS: dict[str, Any] = {
 LARGEST_K = 10**6
 LARGEST_DELTA = 0.99  # the largest total δ that the page suggests instead of one that is too small
 OF_REGIONS = "For regions only; a profile has its own axes and lines."
-HEIGHT = 440  # chart and legend
+HEIGHT = 432  # chart and legend
 KS = inputs.round_values(0, 6)
 EPSILONS = inputs.round_values(-3, 1)
 DELTAS = ["0", *inputs.round_values(-12, 0)[:-1]]
@@ -105,7 +105,7 @@ def _mechanism() -> str | None:
     known = bool(text.strip())
     loss = LOSS.but(high=100.0)
     epsilon = _number("ε", "epsilon", EPSILONS, loss, "Bound on the privacy loss of one mechanism.", disabled=known)
-    words = "How far one mechanism may exceed that bound."
+    words = inputs.delta_help("one mechanism")
     delta = _number("δ", "delta", DELTAS, PROBABILITY, words, disabled=known)
     largest = 1.0 if epsilon is None or delta is None else float(DP(epsilon, delta).total_variation)
     etas = inputs.even_values(0.0, largest, 50)
@@ -366,8 +366,8 @@ def _mu_words(mechanism: str, k: int) -> str:
 
 def say_mu(query: CompositionQuery) -> None:
     """Say the mu of all mechanisms together, and its regret, once someone wants to know: the fit takes longer than the picture."""
-    box = st.expander("As one Gaussian: μ", icon=":material/show_chart:", on_change="rerun", key="composition_mu")
-    if box.open:
+    box = page.drawer("As one Gaussian: μ", "show_chart", "composition_mu")
+    if box is not None:
         with box, suppress(DpcoreError), work.progress("Fitting"):  # the table above says what cannot be composed
             st.markdown(plain(result(_mu_words, query.mechanism, query.k)))
 

@@ -243,10 +243,12 @@ def _field_text(key: str, held: Mapping[str, str] | None, default: str = "") -> 
 
 def take_kov(index: int) -> None:
     """Take the four fields of the simplified theorem into the list, if they are in its domain."""
-    made = _attempt(kov_item)
-    if made is not None:
+    item_of_theorem = _attempt(kov_item)
+    if item_of_theorem is not None:
         old = items()
-        new = [replace(item, expression=made.expression) if at == index else item for at, item in enumerate(old)]
+        new = [
+            replace(item, expression=item_of_theorem.expression) if at == index else item for at, item in enumerate(old)
+        ]
         _same(new, index)
 
 

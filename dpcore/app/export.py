@@ -91,7 +91,7 @@ def ask_format(key: str) -> None:
     first.text_input("Width in mm", FIELDS["width"], key=f"{key}_width", **shared)
     second.text_input("Height in mm", FIELDS["height"], key=f"{key}_height", **shared)
     third.selectbox("Font", FONTS, key=f"{key}_font", **shared)
-    fourth.text_input("Letters in pt", FIELDS["size"], key=f"{key}_size", **shared)
+    fourth.text_input("Font size in pt", FIELDS["size"], key=f"{key}_size", **shared)
     fifth.toggle("Greys", key=f"{key}_grey", **shared)
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     shared["help"] = "Two numbers, such as 0 and 0.1, separated by a comma; empty for the whole axis."

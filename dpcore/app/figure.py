@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 10_000
 TABLE, EXPORT, CODE, LINK = "Table", "Export", "Code", "Link"
 _ALTS: Final = "_alts"  # descriptions of the charts on the page, by key
+_THOUSANDS: Final = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _ICONS: Final = {TABLE: "table_rows", EXPORT: "download", CODE: "code", LINK: "link"}
 
 
@@ -260,7 +261,7 @@ def _row(
     if f"{key}_row" not in st.session_state and st.query_params.get(f"{key}_paper") == "true":
         st.session_state[f"{key}_row"] = [EXPORT]  # a link with a format for a paper
     panels = st.pills(
-        "Take away",
+        "Table, export, code and link",
         [TABLE, EXPORT, CODE, *([LINK] if link else [])],
         selection_mode="multi",
         format_func=lambda panel: f":material/{_ICONS[panel]}: {panel}",
@@ -354,5 +355,10 @@ def sentence(text: str) -> str:
 
 def plain(text: str) -> str:
     """Escape a text for Markdown and keep numbers such as 1 000 on one line."""
-    text = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", text)
-    return re.sub(r"([\\`*_\[\]$~<>#:|^])", r"\\\1", text)
+    return re.sub(r"([\\`*_\[\]$~<>#:|^])", r"\\\1", unbroken(text))
+
+
+def unbroken(text: str) -> str:
+    """Keep numbers such as 1 000 on one line; code between backticks stays as it is."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else _THOUSANDS.sub("\u00a0", part) for part in parts)

@@ -33,12 +33,12 @@ def changed_rows(
         if 0 <= int(place) < len(new):
             new[int(place)].update({name: _typed(value) for name, value in cells.items() if name not in ignored})
     gone = {int(place) for place in changes.get("deleted_rows", [])}
-    kept = [row for place, row in enumerate(new) if place not in gone]
+    table = [row for place, row in enumerate(new) if place not in gone]
     for cells in changes.get("added_rows", []):
         typed = {name: _typed(value) for name, value in cells.items() if name not in ignored and _typed(value)}
         if typed:
-            kept.append({**(fresh or {}), **typed})
-    return kept
+            table.append({**(fresh or {}), **typed})
+    return table
 
 
 def _typed(value: Any) -> str:

@@ -130,7 +130,7 @@ def show_text(name: str) -> None:
         elif part.code:
             st.code(part.code, language=None, wrap_lines=True)  # syntax colours are too pale to read
         else:
-            st.markdown(part.markdown)
+            st.markdown(figure.unbroken(part.markdown))
 
 
 def show_inside(name: str) -> None:
@@ -154,7 +154,7 @@ def show_pieces(text: str, specs: tuple[Spec, ...], name: str, *, store: work.Re
     """
     for index, piece in enumerate(_FIGURE.split(text)):
         if piece.strip():
-            st.markdown(piece)
+            st.markdown(figure.unbroken(piece))
         if index < len(specs):
             _show_picture(specs[index], name, row=False, store=store)
 

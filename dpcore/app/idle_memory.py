@@ -22,6 +22,13 @@ KEPT: Final = 16_000_000
 """Bytes of the latest results that stay in the cache."""
 
 
+ARENAS: Final = 2
+"""Arenas of the C library for all threads. By default there are eight for each core; on a busy machine every page run may get another
+one, and each keeps what its largest computation took."""
+
+_M_ARENA_MAX: Final = -8  # of malloc.h
+
+
 class IdleTimer:
     """Waits until the app has been idle for some time, releases memory, and then sleeps until the next page run.
 
@@ -61,9 +68,18 @@ def give_back() -> None:
     Cache.shrink(KEPT)
     TableCache.shrink(KEPT)
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of the GNU C library
-    if trim is not None:
-        trim(0)
+    _allocator("malloc_trim", 0)
+
+
+def share_arenas() -> bool:
+    """Let all threads share a few arenas; return whether the C library can do that."""
+    return _allocator("mallopt", _M_ARENA_MAX, ARENAS) == 1
+
+
+def _allocator(name: str, *values: int) -> int:
+    """Call a function of the GNU C library; 0 elsewhere, where there is none of that name."""
+    function = None if sys.platform == "win32" else getattr(ctypes.CDLL(None), name, None)
+    return 0 if function is None else int(function(*values))
 
 
 class ModuleFreezer:
@@ -86,3 +102,4 @@ class ModuleFreezer:
 
 idle_timer: Final = IdleTimer()
 module_freezer: Final = ModuleFreezer()
+share_arenas()

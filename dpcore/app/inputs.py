@@ -39,6 +39,11 @@ def round_values(low: int, high: int) -> list[str]:
     return [value for value in values if low < 0 or "." not in value] + [nearest(10.0**high, 10)]
 
 
+def delta_help(what: str) -> str:
+    """Return the help of a field for δ: what it allows of some answers, such as ``all answers together``."""
+    return f"One person changes the probability of any result of {what} by a factor of at most e^ε, plus this δ."
+
+
 def number_field(  # noqa: PLR0913  # what a field is, in keywords
     label: str,
     key: str,
@@ -199,8 +204,8 @@ def choice(label: str, key: str, options: dict[str, str], default: str) -> str:
     typed = str(st.session_state.get(key, "")).strip()
     if typed and typed not in options:
         st.error(plain(f"{label}: choose one of {', '.join(options)}; got {typed[:40]!r}."), icon=":material/error:")
-    found = typed if typed in options else default
-    st.session_state[f"{key}_menu"] = found
+    choice = typed if typed in options else default
+    st.session_state[f"{key}_menu"] = choice
     st.selectbox(
         label,
         list(options),
@@ -209,7 +214,7 @@ def choice(label: str, key: str, options: dict[str, str], default: str) -> str:
         on_change=_take_choice,
         args=(key,),
     )
-    return found
+    return choice
 
 
 def _take_choice(key: str) -> None:

@@ -171,7 +171,7 @@ def assumed_words(view: LedgerView) -> str:
     names = ", ".join(str(row + 1) for row in rows[:10]) + (" and others" if len(rows) > 10 else "")
     return (
         f"{'Row' if len(rows) == 1 else 'Rows'} {names}: {view.relation} neighbours are assumed, as you stated; the "
-        "expression itself speaks of another relation."
+        "expression itself states another relation."
     )
 
 
@@ -185,7 +185,7 @@ def group_words(view: LedgerView) -> str:
         for name, members in list(rows.groups.items())[:5]
     ]
     moves = (
-        " Under substitution a changed record must stay in its part; if it may move, two rows see it: then state a limit of 2."
+        " Under substitution a changed record must stay in its part; if it may move, two rows see it, so state a limit of 2."
         if rows.neighbours != "add/remove"
         else ""
     )

@@ -45,9 +45,7 @@ _HELP = {
     STATUS: "Whether the row is included in the numbers, and if not, why.",
 }
 _WIDTHS: dict[str, Any] = {"label": 170, "expression": 210, "count": 75, STATUS: 95, "group": 90, "group_limit": 105}
-_PEOPLE = (
-    "A file with the data of people does not belong here: plan a release from it, and its rows come here by themselves."
-)
+_PEOPLE = "A file with personal data does not belong here: plan a release from it, and add that release to the ledger."
 GROUPS = (
     "Rows with the same **group** are about different people, such as one row per department: together they cost as much as "
     "the worst of them. **group_limit** says in how many of them one person can be: 1 if empty, or 2 for substitution, where a "
@@ -118,7 +116,7 @@ def _text() -> str:
             st.caption(
                 f"The table in use has {grouped(len(long))} characters: too long for a link. It stays in your session."
             )
-            st.button("Put it away", on_click=page.apply, args=({LONG: ""},), key="ledger_put_away")
+            st.button("Discard it", on_click=page.apply, args=({LONG: ""},), key="ledger_put_away")
     return long or text
 
 
@@ -240,11 +238,11 @@ def ask_budget() -> tuple[Budget | None, str]:
     """Show the budget and the relation."""
     epsilon = inputs.slider_field(
         "Budget ε", "ledger_epsilon", DEFAULTS["ledger_epsilon"], inputs.LOSSES, _EPSILON,
-        help_text="How much may be spent in all.",
+        help_text="How much may be spent in total.",
     )  # fmt: skip
     delta = inputs.slider_field(
         "Budget δ", "ledger_delta", DEFAULTS["ledger_delta"], inputs.DELTAS, _DELTA,
-        help_text="By how much probabilities may exceed the factor e^ε, for all rows together; every ε on this page is at this δ.",
+        help_text=f"{inputs.delta_help('all rows together')} Every ε on this page is at this δ.",
     )  # fmt: skip
     relation = st.radio(
         "Neighbours",
@@ -280,7 +278,7 @@ def view_of(text: str, reading: LedgerReading, budget: Budget, relation: str) ->
     """Return what is asked; None with the reason why the rows cannot be added up."""
     store = store_of(text)
     if not reading.ledger.rows:
-        st.info("No row can be included yet: write one to see what it reveals.", icon=":material/edit:")
+        st.info("No row counts yet: add one to see what it reveals.", icon=":material/edit:")
         return None
     rows = ledger.readable(reading, text)
     try:
@@ -364,7 +362,7 @@ def _bold(words: str) -> str:
 
 def say_rows(view: LedgerView) -> None:
     """Say what is assumed about the rows, how many there are, and which theorem adds them up best."""
-    say(view, lambda: ledger.verdict(view), "Asking the theorems", "ledger_theorems")
+    say(view, lambda: ledger.verdict(view), "Applying the theorems", "ledger_theorems")
     say(view, lambda: ledger.total_words(view), "Adding up", "ledger_total")
     say(view, lambda: ledger.mu_words(view), "Fitting", "ledger_mu")
     for words in (ledger.assumed_words(view), ledger.group_words(view)):
@@ -381,5 +379,5 @@ def show_more(view: LedgerView, row: int) -> None:
 
 def show_filters(view: LedgerView, row: int) -> None:
     """Show whether one more release of a row may follow, if strengths and numbers are chosen on the way."""
-    show(view, "filters", "Asking the filters", row=row + 1)
+    show(view, "filters", "Running the filters", row=row + 1)
     st.caption(CHOICE)

@@ -123,13 +123,13 @@ def numbers(query: LimitsQuery) -> pd.DataFrame:
     moments = row.limit.moments
     rows = [("μ of k copies", nearest(row.goal.mu, 8), "approximation of the composition")]
     if moments is not None:
-        kind = "exact" if moments.kind == "exact" else "between these, by quadrature"
+        kind = "exact" if moments.kind == "exact" else "within these bounds, by quadrature"
         if moments.factors > 1:
             kind += f", summed over {grouped(moments.factors)} factors"
         names = {"kl": "kl", "κ₂": "kappa2", "κ₃": "kappa3", "κ̄₃": "kappa3_bar"}
         rows += [(sign, _between(getattr(moments, name)), kind) for sign, name in names.items()]
     if row.goal.lost:
-        rows.append(("failing, all k", outward(row.goal.lost, 6), "exact"))
+        rows.append(("probability of failure, all k", outward(row.goal.lost, 6), "exact"))
     why = row.limit.silence(row.k)
     rows.append(("γ of k copies", "no band" if why else outward(row.limit.gamma(row.k), 6), why or "upper bound"))
     frame = pd.DataFrame(rows, columns=["quantity", "value", "kind"])

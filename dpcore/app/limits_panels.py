@@ -42,7 +42,7 @@ def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
     if k is None or delta is None:
         return None, trouble
     if len(text) > LONGEST:
-        trouble.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
+        trouble.error(f"A mechanism may have at most {LONGEST} characters, got {len(text)}.")
         return None, trouble
     return page.LimitsQuery(text.strip(), int(k), delta), trouble
 

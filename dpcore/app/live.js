@@ -2,6 +2,7 @@
 // Only one value is in flight at a time: the newest one is sent when Python has answered the last one (`data.seen`).
 // A handle on a chart moves its slider: the pointer is projected onto the handle's path, and the slider is moved by a
 // synthetic pointer, so dragging either of the two has the same effect.
+const AGAIN = 800; // ms to wait for an answer
 const OUR_POINTER = 7331;
 const REACH = { touch: 30, mouse: 16, pen: 16 }; // px around a handle
 
@@ -12,6 +13,11 @@ export default function ({ data, parentElement, setStateValue }) {
     live.waiting = true;
     live.next = null;
     setStateValue("held", { ...value, number: live.number });
+    // an answer is lost if the page is replaced at that moment: ask again while the slider is held
+    const number = live.number;
+    setTimeout(() => {
+      if (live.held && live.waiting && live.number === number) send(live.next ?? value);
+    }, AGAIN);
   };
   const tell = (value) => {
     if (live.waiting) live.next = value;
@@ -35,6 +41,9 @@ export default function ({ data, parentElement, setStateValue }) {
       tell({ slider: key, text: live.text });
     });
     live.watch.observe(slider, { subtree: true, attributes: true, attributeFilter: ["aria-valuetext"] });
+  };
+  const late = (event) => {
+    if (event.buttons & 1) grasp(event); // the slider was grasped before this script was there
   };
   const release = () => {
     live.watch?.disconnect();
@@ -71,6 +80,7 @@ export default function ({ data, parentElement, setStateValue }) {
 
   const listeners = [
     [document, "pointerdown", grasp, true],
+    [document, "pointermove", late, true],
     [window, "pointerup", release, true],
     [window, "pointercancel", release, true],
   ];

@@ -69,12 +69,16 @@ def follow(
         Name of the part on its page.
     sliders : sequence of str
         Keys of the sliders to follow. No other part may follow one of them: the browser sends both changes in one message,
-        and Streamlit then runs one part and waits for the other for ever.
+        Streamlit runs one part only, and the other one never gets its answer.
     draw : callable
         Draws the part; takes a mapping from the key of the held slider to its text, empty if no slider is held.
     handles : callable, optional
         Returns the handles on the part's charts; takes the same mapping.
     """
+    for slider in sliders:
+        if (other := work.note_follower(slider, key)) != key:
+            msg = f"The parts {other!r} and {key!r} of the page follow the same slider {slider!r}."
+            raise ValueError(msg)
     work.part(lambda: _draw(key, sliders, draw, handles))
 
 
@@ -87,10 +91,10 @@ def _draw(
     former = st.session_state.get(f"_live_{key}")
     last = getattr(former, "held", None)
     seen = last.get("number", 0) if isinstance(last, Mapping) else 0
-    held = _value(last, sliders) if work.alone() else {}  # in a full run the sliders have their own values
-    work.hold(held=bool(held))
+    positions = _value(last, sliders) if work.alone() else {}  # in a full run the sliders have their own values
+    work.hold(held=bool(positions))
     try:
-        drags = [asdict(handle) for handle in handles(held)] if handles else []
+        drags = [asdict(handle) for handle in handles(positions)] if handles else []
     except DpcoreError:
         drags = []  # without a chart there are no handles; the part itself shows the error
     _listener()(
@@ -101,7 +105,7 @@ def _draw(
         height=1,
     )
     try:
-        draw(held)
+        draw(positions)
     except DpcoreError as error:
         trouble(error, f"live_{key}")
 

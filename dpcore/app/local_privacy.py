@@ -102,7 +102,7 @@ class LocalPrivacyView:
 def read_masses(text: str, name: str) -> tuple[float, ...]:
     """Return probabilities typed as 0.5, 1/3, 2e-1, or say what is wrong with them."""
     if len(text) > LONGEST:
-        msg = f"{name} is written in at most {LONGEST} characters, got {len(text)}."
+        msg = f"{name} may have at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
     parts = [part.strip() for part in text.replace(";", ",").split(",")]
     if len(parts) > MOST_LETTERS:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 HEIGHT = 490  # with a legend of seven lines
-SLIDERS = ("local_epsilon_slider", "local_times_slider")
+EPSILON_SLIDER, TIMES_SLIDER = "local_epsilon_slider", "local_times_slider"
 _EPSILONS = [value for value in LOSSES if float(value) <= MOST_PAGE_EPSILON]
 _TIMES = round_values(0, 3)
 _ERROR = SHARE.but(high=0.499)
@@ -53,7 +53,7 @@ def ask(counting: DeltaGenerator, answering: DeltaGenerator) -> LocalPrivacyView
             list(SHOWN),
             key="local_show",
             bind="query-params",
-            help="A distance between the distributions of one answer under either hypothesis: 0 tells nothing.",
+            help="A distance between the distributions of one answer under the two hypotheses; at 0 an answer tells nothing.",
         )
     with right:
         channel = st.selectbox(
@@ -78,8 +78,8 @@ def ask(counting: DeltaGenerator, answering: DeltaGenerator) -> LocalPrivacyView
 
 def moved(view: LocalPrivacyView, held: Mapping[str, str]) -> LocalPrivacyView:
     """Return the view with the value of a slider that is held."""
-    epsilon = float(held.get(SLIDERS[0], view.promise.epsilon))
-    return replace(view, promise=view.promise.at(epsilon), times=int(float(held.get(SLIDERS[1], view.times))))
+    epsilon = float(held.get(EPSILON_SLIDER, view.promise.epsilon))
+    return replace(view, promise=view.promise.at(epsilon), times=int(float(held.get(TIMES_SLIDER, view.times))))
 
 
 def _people() -> tuple[float | None, float | None, bool]:
@@ -231,7 +231,7 @@ def show_bounds(view: LocalPrivacyView) -> None:
         return
     wrong = table[(table["holds"] == "no") & (table["kind"] != "no bound")]
     if len(wrong):
-        st.error(f"A bound that is said to be proved fails here: {plain(', '.join(wrong['bound']))}.")
+        st.error(f"A bound stated as proved fails here: {plain(', '.join(wrong['bound']))}.")
     figure.numbers(table, "local_bounds")
     st.caption(
         "t is the total variation of P0 and P1; truth is the quantity that is bounded, computed by the linear program. Upper "

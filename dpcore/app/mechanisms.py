@@ -130,7 +130,7 @@ def border(mechanism: TradeOff, rates: Sequence[float]) -> list[tuple[float, flo
 def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
     """Return the mechanism that a text names, and what the library warned about."""
     if len(text) > LONGEST:
-        msg = f"A mechanism is written in at most {LONGEST} characters, got {len(text)}."
+        msg = f"A mechanism may have at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
     region, notices = work.region(text)
     if not isinstance(region, Mechanism):

@@ -141,8 +141,8 @@ def _with_typed(entry: Entry, former: str) -> str:
         if found is None or own is None:
             return example
         numbers = {p.name for p in entry.parameters if p.kind == "number"}
-        kept = {name: text for name, text in found.written.shown.items() if name in numbers}
-        values = {**own.written.shown, **kept}
+        numerals = {name: text for name, text in found.written.shown.items() if name in numbers}
+        values = {**own.written.shown, **numerals}
         arguments = [(p, values[p.name], p.check(forms.meant(p, values[p.name]))) for p in entry.parameters]
         text = expression(entry, arguments)
         read(text)
@@ -254,24 +254,25 @@ def show_statements(view: MechanismView) -> None:
         return
     cells = zip(*(table[name].tolist() for name in ("statement", HEADINGS["kind"], "value")), strict=True)
     st.markdown(marked("\n".join(f"- **{plain(notion)}** ({kind}): {plain(value)}" for notion, kind, value in cells)))
-    with st.expander("As expressions", icon=":material/table_rows:"):
-        st.dataframe(table, hide_index=True, width="stretch", key="statements")
+    box = page.drawer("As expressions", "table_rows", "statements_box")
+    if box is not None:
+        box.dataframe(table, hide_index=True, width="stretch", key="statements")
 
 
 def show_claim(view: MechanismView) -> None:
     """Say whether the usual claim is true."""
     try:
         with work.progress("Checking the claim"):
-            found = view.claim
+            claim = view.claim
     except DpcoreError as error:
         figure.trouble(error, "mechanism_checking_the_claim")
         return
-    if found is None:
+    if claim is None:
         st.markdown("There is no usual claim about this mechanism.")
-    elif found.holds is False:
-        st.warning(f"**Claimed: `{found.region}`.** {sentence(found.words)}", icon=":material/warning:")
+    elif claim.holds is False:
+        st.warning(f"**Claimed: `{claim.region}`.** {sentence(claim.words)}", icon=":material/warning:")
     else:
-        st.success(f"**Claimed: `{found.region}`.** {sentence(found.words)}", icon=":material/check_circle:")
+        st.success(f"**Claimed: `{claim.region}`.** {sentence(claim.words)}", icon=":material/check_circle:")
 
 
 def show_goal(view: MechanismView) -> None:
@@ -282,7 +283,12 @@ def show_goal(view: MechanismView) -> None:
             "Goal ε", "goal_epsilon", EPSILON.but(infinite=False), "Bound on the privacy loss of all answers together."
         )
     with columns[1]:
-        delta = _number("Goal δ", "goal_delta", DELTA, "The excess over that bound, for all answers together.")
+        delta = _number(
+            "Goal δ",
+            "goal_delta",
+            DELTA,
+            inputs.delta_help("all answers together"),
+        )
     with columns[2]:
         k = _number("Answers k", "goal_k", COUNT.but(high=MOST_COPIES), "How many answers are released.")
     if epsilon is None or delta is None or k is None:

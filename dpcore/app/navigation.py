@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 from streamlit.errors import StreamlitPageNotFoundError
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from streamlit.navigation.page import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,12 @@ class Door:
         """Whether the widgets of the page, or its address, hold what the view sets."""
         return all(st.session_state.get(key, st.query_params.get(key)) == text for key, text in self.state.items())
 
+    @property
+    def _page(self) -> Page | str:
+        """What Streamlit knows of the page; from its path alone it would look for the file in every run."""
+        context = get_script_run_ctx()
+        return self.file if context is None else _page(context.main_script_path, self.file)
+
     def point(self, words: str, **state: str) -> None:
         """Show a link to the page inside another one; a page that runs alone, without the app, has none."""
         with suppress(StreamlitPageNotFoundError):
@@ -50,7 +61,13 @@ class Door:
     def link(self, *, bold: bool = False) -> None:
         """Show a link to the page."""
         label = f"**{self.label}**" if bold else self.label
-        st.page_link(self.file, label=label, icon=f":material/{self.icon}:", query_params=dict(self.state) or None)
+        st.page_link(self._page, label=label, icon=f":material/{self.icon}:", query_params=dict(self.state) or None)
+
+
+@cache
+def _page(app: str, file: str) -> Page:
+    """Return a page of an app, which is named by its main script; the main script itself is the page at the root."""
+    return st.Page(file, default=Path(app).name == file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +82,7 @@ class PageGroup:
 PLANNER: Final = Door(
     "pages/16_Plan_a_release.py",
     "Plan a release",
-    "From a table to numbers that can be published, with their errors and their price.",
+    "From a table to numbers you can publish, with their errors and what they cost.",
     "edit_calendar",
 )
 LEDGER: Final = Door(
@@ -88,7 +105,7 @@ GROUPS: Final = (
         "May I release this?",
         (
             PLANNER,
-            Door("pages/17_Your_data.py", "Your data", "Open a table and see what can be said about it privately.", "table_view"),
+            Door("pages/17_Your_data.py", "Your data", "Open a table and see what you can publish about it privately.", "table_view"),
             LEDGER,
             Door("pages/11_Choose_your_noise.py", "Choose your noise", "Find the noise that keeps a promise.", "tune"),
         ),
@@ -107,7 +124,7 @@ GROUPS: Final = (
             Door("pages/1_Privacy_regions.py", "Privacy regions", "Draw, combine and compare any number of regions.", "area_chart"),
             Door("pages/2_Composition.py", "Composition", "What many answers reveal together, by every theorem.", "stacks"),
             Door("pages/3_Mechanisms.py", "Mechanisms", "The noise, loss, region and claim of one mechanism.", "blur_on"),
-            Door("pages/4_Privacy_and_utility.py", "Privacy and utility", "How accurate private answers are, also on your own data.", "balance"),
+            Door("pages/4_Privacy_and_utility.py", "Privacy and utility", "How accurate private answers are, including on your own data.", "balance"),
             Door("pages/19_Map.py", "Map", "One number over two parameters, with contour lines.", "grid_on"),
         ),
     ),
@@ -126,7 +143,7 @@ GROUPS: Final = (
             Door("pages/5_Several_constraints.py", "Several constraints", "Several (ε, δ) statements about one mechanism.", "join_inner"),
             Door("pages/6_Limits.py", "Limits", "The Gaussian limit of composition, and how far off it is.", "show_chart"),
             Door("pages/7_Subsampling.py", "Subsampling", "What one use of a random sample hides.", "filter_alt"),
-            Door("pages/8_Local_privacy.py", "Local privacy", "The best channel for a question and a promise.", "person_pin"),
+            Door("pages/8_Local_privacy.py", "Local privacy", "Which random answers tell an analyst the most.", "person_pin"),
             Door("pages/13_Statistics_lab.py", "Statistics lab", "What a thesis printed, and what is true.", "science"),
             Door("pages/15_Errata.py", "Errata", "Mistakes in the sources, each with a computation.", "rule"),
         ),

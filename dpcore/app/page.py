@@ -29,6 +29,7 @@ LENGTH: Final = "link_length"
 
 _STYLE: Final = """<style>
 .stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+@media (min-width: 864px) { .stMainBlockContainer { padding-top: 1rem; } }
 [data-testid="stSidebarHeader"] { height: 2rem; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
 .stMarkdownBadge { border: 1px solid currentColor; }
@@ -44,10 +45,10 @@ _STYLE: Final = """<style>
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-under_controls"]) { order: 1; }
 }
 </style>"""
-"""Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. A badge needs a
-frame inside a box of its own colour. Choices that do not fit into one row wrap; Streamlit would hide the last ones. Of
-two links to one page, the one to another view is not marked. On a phone the columns stand one under the other, and
-`under_controls` comes last."""
+"""Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. On a narrow screen the
+button that opens the sidebar needs some of that room. A badge needs a frame inside a box of its own colour. Choices that do
+not fit into one row wrap; Streamlit would hide the last ones. Of two links to one page, the one to another view is not
+marked. On a phone the columns stand one under the other, and `under_controls` comes last."""
 
 
 def setup(title: str, lead: str) -> None:
@@ -137,6 +138,7 @@ def preset_row(page: str, keys: dict[str, Any]) -> None:
     linked(keys)
     own = [preset for preset in presets() if preset.page == page]
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        # drawn even while it is closed: if the server had to know, closing the menu right after a choice would undo the choice
         with st.popover("Examples", icon=":material/auto_stories:"):
             for preset in own:
                 st.button(
@@ -163,12 +165,16 @@ def guide(name: str) -> None:
     """Show the guide's text about this page (``data/guide/NAME.md``) with its pictures, in an expander."""
     from dpcore.app.guide_texts import show_inside  # noqa: PLC0415  it needs this module
 
-    box = st.expander(
-        "The mathematics behind this page", icon=":material/menu_book:", on_change="rerun", key=f"guide_{name}"
-    )
-    if box.open:  # draw the pictures only when someone opens it
+    box = drawer("The mathematics behind this page", "menu_book", f"guide_{name}")
+    if box is not None:
         with box:
             show_inside(name)
+
+
+def drawer(label: str, icon: str, key: str) -> DeltaGenerator | None:
+    """Show a closed expander; return it once it is open: what is in it costs nothing until somebody looks."""
+    box = st.expander(label, icon=f":material/{icon}:", on_change="rerun", key=key)
+    return box if box.open else None
 
 
 def linked(defaults: Mapping[str, Any], *, needed: bool = True) -> None:

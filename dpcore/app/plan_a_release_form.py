@@ -38,10 +38,10 @@ KINDS_OF = {
     TEXT: (EACH, "histogram", "top choice", "contingency"),
 }
 LEAK = {
-    NUMBERS: "These bounds are the smallest and the largest value of the file: they are somebody's own, and no noise hides "
-    "them. Take bounds that are known without the data, such as a pay scale, if you can.",
-    TEXT: "These categories are read off the file: that one exists tells that somebody is in it, and no noise hides it. Take a "
-    "list that is known without the data, if you can.",
+    NUMBERS: "These bounds are the smallest and the largest value in the file: they belong to real people, and no "
+    "noise hides them. If you can, use bounds known without the data, such as a pay scale.",
+    TEXT: "These categories come from the file: each one reveals that somebody is in it, and no noise hides that. If "
+    "you can, use a list known without the data.",
 }
 _FIELDS = ("where", "label", "lower", "upper", "categories", "among")
 _ERROR = "_plan_form_error"

@@ -40,12 +40,12 @@ HELP = {
     "label": "What the answer is called; made from the answer if empty.",
     "answer": f"What is published: {', '.join(KINDS)}.",
     "column": "The column it is about; empty for a count and a proportion.",
-    "where": "Only records with this, such as department = Sales and years >= 10; of a proportion, whose share it is.",
+    "where": "Only records with this, such as department = Sales and years >= 10; for a proportion, the records whose share is published.",
     "weight": "For the split by weights: with twice the weight the noise is half as wide.",
-    "among": "Of a proportion: among which records; empty for all.",
-    "by": "Of a contingency table: the second column.",
-    "bins": "Of a histogram of numbers: how many equal bins.",
-    "level": "Of a quantile: which one; 0.5 is the median.",
+    "among": "For a proportion: among which records; empty for all.",
+    "by": "For a contingency table: the second column.",
+    "bins": "For a histogram of numbers: how many equal bins.",
+    "level": "For a quantile: which one; 0.5 is the median.",
     "scale": "For the split by worst error: the error that counts as 1.",
     "size": "A public guess of how many records it is about; it only shares out the budget.",
     "error": "The published number is off by at most this in 95 of 100 releases, by noise alone.",
@@ -77,12 +77,12 @@ def ask_public(suggestion: TableSuggestion | None, *, is_shipped: bool) -> dict[
         "substitution the number of records is public.",
     )
     records = inputs.integer_field(
-        "Records of one person at most", "plan_records", DEFAULTS["plan_records"], low=1, high=10**6, trouble=below,
-        help_text="1 protects single records. With more, everything one person has is protected together; further records of a "
-        "person are left out.",
+        "Records per person, at most", "plan_records", DEFAULTS["plan_records"], low=1, high=10**6, trouble=below,
+        help_text="1 protects single records. Above 1, all records of a person are protected together; further "
+        "records of that person are left out.",
     )  # fmt: skip
     person: str = st.text_input(
-        "Column that says whose a record is",
+        "Column that says which person a record belongs to",
         DEFAULTS["plan_person"],
         key="plan_person",
         bind="query-params",
@@ -91,7 +91,9 @@ def ask_public(suggestion: TableSuggestion | None, *, is_shipped: bool) -> dict[
     ).strip()
     rows = _ask_rows(suggestion, is_shipped=is_shipped, substitution=relation == "substitution")
     if records is not None and records > 1 and not person:
-        below.error(f"One person has up to {grouped(records)} records: name the column that says whose a record is.")
+        below.error(
+            f"One person has up to {grouped(records)} records: name the column that says which person a record belongs to."
+        )
         return None
     if records is None or rows == 0:
         return None
@@ -106,8 +108,8 @@ def _ask_rows(suggestion: TableSuggestion | None, *, is_shipped: bool, substitut
         key="plan_rows",
         bind="query-params",
         placeholder="may be empty" if not substitution else "needed for substitution",
-        help="With substitution it is part of the promise. With add/remove it is a guess that only shares out the budget by "
-        "errors; it must not be counted in the data.",
+        help="With substitution it is part of the promise. With add/remove it is a guess, used only to share out the "
+        "budget by errors; do not take it from the data.",
         on_change=inputs.keep_former,
         args=("plan_rows",),
     ).strip()
@@ -197,7 +199,7 @@ def ask_budget() -> tuple[str, dict[str, Any] | None]:
             help="How far each answer is off, or what each part of the budget reveals alone.",
         )
     if notion == GAUSSIAN_BUDGET:
-        words = "How far a unit Gaussian moves."
+        words = "How far one person can shift a Gaussian of standard deviation 1."
         mu = inputs.slider_field("Budget μ", "plan_mu", DEFAULTS["plan_mu"], inputs.LOSSES, _MU, help_text=words)
         own = None if mu is None else {"mu": mu}
     else:
@@ -206,7 +208,7 @@ def ask_budget() -> tuple[str, dict[str, Any] | None]:
             "Budget ε", "plan_epsilon", DEFAULTS["plan_epsilon"], inputs.LOSSES, _EPSILON, help_text=words
         )
         own = None if epsilon is None else {"epsilon": epsilon}
-    words = "How much probability may exceed that; ε is stated at this δ."
+    words = f"{inputs.delta_help('all answers together')} ε is stated at this δ."
     deltas = ["0", *inputs.DELTAS]
     delta = inputs.slider_field("Budget δ", "plan_delta", DEFAULTS["plan_delta"], deltas, _DELTA, help_text=words)
     split = st.segmented_control(

@@ -76,7 +76,7 @@ def show(view: PlanView) -> None:
 def _panels(view: PlanView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = st.pills(
-            "Make of it",
+            "Report, program and simulation",
             list(_ICONS),
             selection_mode="multi",
             format_func=lambda panel: f":material/{_ICONS[panel]}: {panel}",
@@ -167,7 +167,7 @@ def _simulation(release: PlannedRelease | None) -> None:
         st.info(_CLOSED, icon=":material/upload_file:")
         return
     st.warning(
-        "A simulation, for you alone: the true answers stand beside it, and its noise comes from a generator that protects "
+        "A simulation, for you alone: the true answers are shown next to it, and its noise comes from a generator that protects "
         "nobody. Release with the program.",
         icon=":material/casino:",
     )

@@ -65,8 +65,8 @@ def movable(chosen: UtilityPair) -> dict[str, str]:
     """Return name -> label of what can move: the main parameter first, and the number of records where it matters."""
     known = {name: p for name, p in numbers_of(chosen).items() if name != COLUMNS}
     names = [chosen.main, *(name for name in known if name != chosen.main)]
-    found = {name: label_of(known[name]) for name in names if name in known}
-    return {**found, RECORDS: "number of records (n)"} if chosen.depends_on_n() and RECORDS not in found else found
+    labels = {name: label_of(known[name]) for name in names if name in known}
+    return {**labels, RECORDS: "number of records (n)"} if chosen.depends_on_n() and RECORDS not in labels else labels
 
 
 # ---- what is looked at ---------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def offer_plan(view: UtilityView) -> None:
     with suppress(DpcoreError):  # what is wrong with the data is said where they are drawn
         state = plan_state(view)
         if state:
-            navigation.PLANNER.point("Use this in a plan of a release", **state)
+            navigation.PLANNER.point("Use this in a release plan", **state)
 
 
 def plan_state(view: UtilityView) -> dict[str, str]:
@@ -133,12 +133,12 @@ def show_bounds(view: UtilityView) -> None:
         return
     st.header("Bounds: bias against noise")
     st.markdown(
-        "Values outside the bounds are moved to them, which biases the answer; wider bounds need more noise. The dotted line is "
-        "the present bound."
+        "Values outside the bounds are moved to them, which biases the answer; wider bounds need more noise. The "
+        "dotted line is the current bound."
     )
     side = (
         st.segmented_control(
-            "Bound that moves", SIDES, default=SIDES[0], required=True, key="utility_side", bind="query-params"
+            "Bound to vary", SIDES, default=SIDES[0], required=True, key="utility_side", bind="query-params"
         )
         or SIDES[0]
     )

@@ -133,12 +133,12 @@ def selection(items: Sequence[Item]) -> int | None:
     label = st.selectbox("Selected region", names, key=editing.SELECTED, bind="query-params")
     index = names.index(label) if label in names else 0
     item = items[index]
-    found = editing.shape(item.expression)
-    editing.sync(item, found)
+    shape = editing.shape(item.expression)
+    editing.sync(item, shape)
     if catalogue.simplified_parameters(item):
         _kov_fields(index)
-    elif found is not None:
-        _atom_fields(index, found)
+    elif shape is not None:
+        _atom_fields(index, shape)
     _text_fields(index, items)
     _meaning(item, items)
     with st.container(horizontal=True):
@@ -150,11 +150,11 @@ def selection(items: Sequence[Item]) -> int | None:
 
 def handles(expression: str, *, log: bool) -> list[Handle]:
     """Return what can be dragged of one (ε, δ) region: its corner moves ε, the left end of its border δ."""
-    found = editing.shape(expression)
-    if found is None or found.k != 1 or found.wrapper or found.written.entry.name != "dp":
+    shape = editing.shape(expression)
+    if shape is None or shape.k != 1 or shape.wrapper or shape.written.entry.name != "dp":
         return []
-    key, (epsilon, delta) = editing.fields_key(found), found.written.entry.parameters
-    values = {one.name: float(forms.meant(one, found.written.shown[one.name])) for one in (epsilon, delta)}
+    key, (epsilon, delta) = editing.fields_key(shape), shape.written.entry.parameters
+    values = {one.name: float(forms.meant(one, shape.written.shown[one.name])) for one in (epsilon, delta)}
     if not math.isfinite(values["epsilon"]):
         return []
     corners = [
@@ -276,10 +276,10 @@ def troubles(lines: Sequence[RegionLine], selected: int | None) -> None:
 def preset_note(name: str, defaults: dict[str, Any]) -> None:
     """Say what the example on the page shows and where it is from."""
     state = {key: st.session_state.get(key, value) for key, value in defaults.items()}
-    found = page.matching(name, defaults, state)
-    if found is not None:
-        source = f" Source: {found.source}." if found.source else ""
-        st.markdown(f"**{plain(found.title)}.** {plain(found.meaning + source)}")
+    preset = page.matching(name, defaults, state)
+    if preset is not None:
+        source = f" Source: {preset.source}." if preset.source else ""
+        st.markdown(f"**{plain(preset.title)}.** {plain(preset.meaning + source)}")
 
 
 def details(line: RegionLine) -> None:
@@ -287,7 +287,10 @@ def details(line: RegionLine) -> None:
     region = line.region
     if region is None or line.error:
         return
-    with st.expander(f"Selected region: {plain(line.label)}", icon=":material/info:"):
+    box = page.drawer("Statements and corners of the selected region", "info", "region_details")
+    if box is None:
+        return
+    with box:
         try:
             with work.progress("Tabulating"):
                 rows, words = privacy_regions.statements(region)

@@ -33,9 +33,9 @@ _HELP = {
     "batch": "How many records a step uses, on average.",
     "epochs": "How often a record is used, on average; N/B steps are one epoch.",
     "rate": "Probability that a step uses a record, such as 256/60000.",
-    "steps": "Epochs × records / batch, such as 60*60000/256; a part of a step counts as a step.",
-    "largest": "Of more sampled records, a random part of this size is kept.",
-    "unit": "Most records of one person, who is protected as a whole; 1 protects single records.",
+    "steps": "Epochs × records / batch, such as 60*60000/256; a fraction is rounded up to a whole step.",
+    "largest": "If more records are sampled, a random subset of this size is kept.",
+    "unit": "The most records of one person, all protected together; 1 protects single records.",
     "sigma": "Noise multiplier: standard deviation of the noise over the clipping norm.",
 }
 _SAMPLER_HELP = (
@@ -129,7 +129,7 @@ def say_mu(query: RunQuery) -> None:
 
 def _claimed(below: DeltaGenerator) -> float | None:
     """Ask what somebody claims; None if nothing is claimed or it is no number."""
-    st.header("They told me ε = …: is it so?")
+    st.header("Somebody claims ε = …: is it true?")
     claimed = inputs.number_field(
         "Claimed ε",
         "train_claim",
@@ -177,7 +177,7 @@ def show_tuning(query: RunQuery) -> None:
     """Ask how many runs are made to choose the best one, and say what the choice costs."""
     st.header("Tuning costs privacy too")
     if model.slow_curve(query):
-        st.caption("Not computed for one epoch of allocated records: it asks for the whole curve, which takes long.")
+        st.caption("Not computed for one epoch of allocated records: it needs the whole curve, which takes too long.")
         return
     below = st.container()
     runs = inputs.number_field(
@@ -198,7 +198,7 @@ def show_tuning(query: RunQuery) -> None:
         return
     st.dataframe(rows, hide_index=True, width="stretch", key="train_tuning")
     st.caption(
-        "A random number of runs, drawn beforehand and kept secret, hides of how many runs the published one is the best. Each run draws its "
+        "A random number of runs, drawn beforehand and kept secret, hides how many runs the published one was chosen from. Each run draws its "
         "settings from a list fixed beforehand; the bound holds for every way to rank the runs."
     )
 

@@ -1,12 +1,17 @@
 """Several processes of the app behind nginx, with one health address: ``dpcore app --processes 3``.
 
 One process of Python uses one core. With several, nginx (``data/server/nginx.conf``) listens at the address of the app and
-sends each visitor to one of them; a process that ends is started again.
+sends each visitor to one of them; a process that ends is started again. The processes are copies (``os.fork``) of one that
+has loaded everything and serves nobody: what is loaded is in memory once, and a new process answers at once.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
+import multiprocessing
+import os
 import shutil
 import signal
 import socket
@@ -15,13 +20,16 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.request
-from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack, suppress
+from http.client import HTTPConnection, HTTPException
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from string import Template
 from typing import TYPE_CHECKING, Final
 
+from dpcore.app.web import headers
 from dpcore.core.errors import DpcoreError
 from dpcore.files.data import data_folder
 
@@ -36,7 +44,8 @@ CONNECTIONS: Final = 4096
 
 LOOK: Final = 1.0  # seconds between two looks at the processes
 PAUSE: Final = 30.0  # longest wait in seconds before a process that ends at once is started again
-PATIENCE: Final = 2.0  # seconds that a process has to answer a question about its health
+HEALTH_TIMEOUT: Final = 2.0  # seconds that the processes have to answer a question about their health
+_READY: Final = 0.05  # seconds to read an answer that has arrived, after that time
 STARTING: Final = 60.0  # seconds that a process may take to start
 ENDING: Final = 10.0  # seconds that a process may take to end
 
@@ -46,14 +55,14 @@ class Process:
 
     Parameters
     ----------
-    command : sequence of str
-        What starts it; its port is added.
+    serve : callable
+        Serves the app at a port on 127.0.0.1; called in the new process.
     port : int
-        Where it listens, on 127.0.0.1.
+        Where it listens.
     """
 
-    def __init__(self, command: Sequence[str], port: int) -> None:
-        self.command = [*command, "--server.port", str(port)]
+    def __init__(self, serve: Callable[[int], None], port: int) -> None:
+        self.serve = serve
         self.port = port
         self.starts = 0
         self.begun = 0.0
@@ -64,41 +73,76 @@ class Process:
         """Start it."""
         self.starts += 1
         self.begun = time.monotonic()
-        self.running = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        self.running = multiprocessing.get_context("fork").Process(target=self._run)
+        self.running.start()
+
+    def _run(self) -> None:
+        """Serve, in the new process."""
+        _end_with_parent()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)  # its address is of no use: nginx has the one for visitors
+        os.close(nothing)
+        self.serve(self.port)
 
     def look(self) -> None:
         """Start it again if it has ended, after a pause that doubles while it ends at once."""
-        if self.running.poll() is None:
+        if self.running.is_alive():
             return
         lived = time.monotonic() - self.begun
         if lived < self.wait:
             return
         self.wait = LOOK if lived > PAUSE else min(2 * self.wait, PAUSE)
-        sys.stderr.write(
-            f"The process at port {self.port} ended with code {self.running.returncode}; it starts again.\n"
-        )
+        sys.stderr.write(f"The process at port {self.port} ended with code {self.running.exitcode}; it starts again.\n")
         self.start()
 
-    def answers(self) -> bool:
-        """Return whether it answers."""
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/_stcore/health", timeout=PATIENCE) as answer:
-                return bool(answer.status == 200)
-        except OSError:
-            return False
+    def stop(self) -> None:
+        """Ask it to end."""
+        self.running.terminate()
 
     def end(self) -> None:
-        """End it."""
-        self.running.terminate()
-        try:
-            self.running.wait(ENDING)
-        except subprocess.TimeoutExpired:
+        """Ask it to end, and wait until it has."""
+        self.stop()
+        self.running.join(ENDING)
+        if self.running.is_alive():
             self.running.kill()
-            self.running.wait()
+            self.running.join()
 
 
-def serve_several(count: int, listen: str, command: Sequence[str], megabytes: int, folder: Path | None = None) -> None:
+def answering(processes: Sequence[Process]) -> list[bool]:
+    """Return which processes answer.
+
+    All are asked before the first answer is read, and all answers have one deadline: some that hang take no longer than
+    one. A proxy that the environment names is not used.
+    """
+    asked = [HTTPConnection("127.0.0.1", process.port, timeout=HEALTH_TIMEOUT) for process in processes]
+    for connection in asked:
+        with suppress(OSError):  # then nothing is read from it below
+            connection.request("GET", "/_stcore/health")
+    ends = time.monotonic() + HEALTH_TIMEOUT
+    return [_is_healthy(connection, ends) for connection in asked]
+
+
+def _is_healthy(connection: HTTPConnection, ends: float) -> bool:
+    """Return whether a process answers to what it was asked, and close the connection."""
+    try:
+        if connection.sock is None:
+            return False
+        connection.sock.settimeout(max(ends - time.monotonic(), _READY))
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def serve_several(
+    count: int, listen: str, serve: Callable[[int], None], megabytes: int, folder: Path | None = None
+) -> None:
     """Run several processes behind nginx until SIGTERM or SIGINT.
+
+    They share what the calling process has loaded, which therefore has no thread of Python but the one that calls.
 
     Parameters
     ----------
@@ -106,8 +150,8 @@ def serve_several(count: int, listen: str, command: Sequence[str], megabytes: in
         How many.
     listen : str
         Where nginx listens: a port, or an address with a port.
-    command : sequence of str
-        What starts one process; its port is added.
+    serve : callable
+        Serves the app at a port on 127.0.0.1; called in every new process.
     megabytes : int
         Largest upload.
     folder : Path, optional
@@ -117,32 +161,58 @@ def serve_several(count: int, listen: str, command: Sequence[str], megabytes: in
     if nginx is None:
         msg = "Several processes need nginx, which is not installed (Debian: apt install nginx-light)."
         raise DpcoreError(msg)
+    if not hasattr(os, "fork"):
+        msg = "Several processes need a system that can copy a process, such as Linux or macOS."
+        raise DpcoreError(msg)
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     with ExitStack() as stack:
         place = (folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dpcore-")))).resolve()
         place.mkdir(parents=True, exist_ok=True)
-        *ports, health = free_ports(count + 1)
-        processes = [Process(command, port) for port in ports]
-        for process in processes:
-            stack.callback(process.end)
-        stack.callback(_health(processes, health).shutdown)
-        _await(lambda: all(process.answers() for process in processes), "The processes", stopped)
+        ports = free_ports(count)
+        gc.collect()
+        gc.freeze()  # a collection would write to the shared memory, and so copy it
+        processes: list[Process] = []
+        health = stack.enter_context(Health(processes))
+
+        def run(port: int) -> None:
+            health.server_close()
+            serve(port)
+
+        for port in ports:
+            processes.append(Process(run, port))
+            stack.callback(processes[-1].end)
+        for process in processes:  # before the first one is waited for
+            stack.callback(process.stop)
+        _await(lambda: all(answering(processes)), "The processes", stopped)
         file = place / "nginx.conf"
-        file.write_text(configuration(ports, health, listen, megabytes, place), encoding="utf-8")
-        front = subprocess.Popen([nginx, "-p", str(place), "-e", str(place / "error.log"), "-c", str(file)])
+        file.write_text(configuration(ports, health.server_port, listen, megabytes, place), encoding="utf-8")
+        front = subprocess.Popen(
+            [nginx, "-p", str(place), "-e", str(place / "error.log"), "-c", str(file)],
+            preexec_fn=_end_with_parent,  # noqa: PLW1509  # this process has one thread
+        )
         stack.callback(front.wait, ENDING)
         stack.callback(front.terminate)
         _await(lambda: _listens(listen, front), "nginx", stopped)
         sys.stdout.write(f"{count} processes answer at {listen}; configuration and logs are in {place}.\n")
         sys.stdout.flush()
-        while not stopped.wait(LOOK):
+        while not stopped.is_set():
+            health.handle_request()
             for process in processes:
                 process.look()
             if front.poll() is not None:
                 msg = f"nginx ended with code {front.returncode}; see {place / 'error.log'}."
                 raise DpcoreError(msg)
+
+
+def load_all() -> None:
+    """Import what a page may need, so that the processes that are copied from this one share it."""
+    for package in ("app", "charts", "labs", "specs"):
+        home = import_module(f"dpcore.{package}")
+        for module in walk_packages(home.__path__, f"{home.__name__}."):
+            import_module(module.name)
+    import scipy.optimize  # noqa: F401, PLC0415  # of pages with several constraints
 
 
 def _await(ready: Callable[[], bool], name: str, stopped: threading.Event) -> None:
@@ -155,11 +225,11 @@ def _await(ready: Callable[[], bool], name: str, stopped: threading.Event) -> No
 
 
 def _listens(listen: str, front: subprocess.Popen[bytes]) -> bool:
-    """Return whether nginx listens, or has ended, which is told later."""
+    """Return whether nginx listens, or has ended, which the loop that watches it reports."""
     address, _, port = listen.rpartition(":")
-    name = "127.0.0.1" if address in ("", "0.0.0.0", "[::]") else address.strip("[]")
+    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "::1"}.get(address, address.strip("[]"))
     try:
-        socket.create_connection((name, int(port)), PATIENCE).close()
+        socket.create_connection((name, int(port)), HEALTH_TIMEOUT).close()
     except OSError:
         return front.poll() is not None
     return True
@@ -202,32 +272,56 @@ def configuration(ports: Sequence[int], health: int, listen: str, megabytes: int
         homes="\n".join(homes),
         cookies="\n".join(f"    {number} process{number};" for number in range(len(ports))),
         numbers="\n".join(f'    "~{address}$" {number};' for number, address in enumerate(addresses)),
+        missing="\n".join(
+            f'  map $upstream_http_{name.lower().replace("-", "_")} $missing{number} {{ default ""; "" "{value}"; }}'
+            for number, (name, value) in enumerate(headers().items())
+        ),
+        headers="\n".join(f"      add_header {name} $missing{number} always;" for number, name in enumerate(headers())),
     )
 
 
-def _health(processes: Sequence[Process], port: int) -> ThreadingHTTPServer:
-    """Answer for all processes: 200 if each one answers, else 503."""
+class Health(HTTPServer):
+    """Answers for all processes: 200 if each one answers, else 503.
 
-    class Health(BaseHTTPRequestHandler):
-        """One question."""
+    Parameters
+    ----------
+    processes : list of Process
+        The processes.
+    """
 
-        def do_GET(self) -> None:
-            """Ask every process."""
-            answering = [process.answers() for process in processes]
-            state = {"processes": len(processes), "answering": sum(answering), "starts": [p.starts for p in processes]}
-            body = json.dumps(state).encode()
-            self.send_response(200 if all(answering) else 503)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    timeout = LOOK  # of `handle_request`
 
-        def log_message(self, *_: object) -> None:
-            """Write nothing."""
+    def __init__(self, processes: list[Process]) -> None:
+        super().__init__(("127.0.0.1", 0), HealthQuestion)
+        self.processes = processes
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Health)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+
+class HealthQuestion(BaseHTTPRequestHandler):
+    """One question about the health of the processes."""
+
+    timeout = HEALTH_TIMEOUT  # for whoever asks
+    server: Health
+
+    def do_GET(self) -> None:
+        """Ask every process."""
+        processes = self.server.processes
+        healthy = answering(processes)
+        state = {"processes": len(processes), "answering": sum(healthy), "starts": [p.starts for p in processes]}
+        body = json.dumps(state).encode()
+        self.send_response(200 if all(healthy) else 503)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing."""
+
+
+def _end_with_parent() -> None:
+    """Ask the system to end this process if its parent is killed; known to Linux only."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 def free_ports(count: int) -> list[int]:

@@ -95,9 +95,12 @@ def activity_words(table: pd.DataFrame) -> str:
     active = int((table["status"] == "active").sum())
     if active == len(table):
         return "Every statement counts: without any one of them the region would be larger (exact)."
+    if not active:
+        return "No statement counts: every mechanism satisfies all of them (exact)."
     names = ", ".join(str(n) for n in table.loc[table["status"] == "active", "statement"])
     which = f"Only statement {names} counts" if active == 1 else f"Statements {names} count"
-    return f"{which if active else 'No statement counts'}; the others follow, as the table proves (exact)."
+    others = "the other follows" if len(table) == active + 1 else "the others follow"
+    return f"{which}; {others}, as the table proves (exact)."
 
 
 def answer(view: ConstraintsView) -> str:
@@ -161,7 +164,7 @@ def _is_number(value: Any) -> bool:
 def read_region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
     """Return the region that a text names and what the library warned about."""
     if len(text) > LONGEST:
-        msg = f"An expression is written in at most {LONGEST} characters here, got {len(text)}."
+        msg = f"An expression may have at most {LONGEST} characters here, got {len(text)}."
         raise DomainError(msg)
     return work.region(text)
 

@@ -57,7 +57,7 @@ def ask() -> ConstraintsView | None:
             several_constraints.KS,
             several_constraints.MECHANISMS,
             name="Number of mechanisms k",
-            help_text="How many such mechanisms are released together, also adaptively.",
+            help_text="How many such mechanisms are released together, even adaptively.",
         )
         axes = st.segmented_control(
             "Axes",
@@ -146,8 +146,8 @@ def show_pair(view: ConstraintsView) -> None:
     """Explain the dominating pair and list it."""
     st.markdown(
         "Each straight piece of the border is one kind of answer: its width is how likely the answer is without the "
-        "person's data (p), its drop how likely with it (q), its steepness the loss. No mechanism on which the list "
-        "holds reveals more than a draw from this pair; k of them reveal at most k draws."
+        "person's data (p), its drop how likely with it (q), its steepness the loss. No mechanism that satisfies the "
+        "list reveals more than a draw from this pair; k of them reveal at most k draws."
     )
     table = dominating_pair(view.constraints.region)
     numbers(table.assign(loss=[nearest(loss) for loss in table["loss"]]), "cons_pair_numbers")
@@ -190,7 +190,7 @@ def split(region: TradeOff) -> Split | None:
 
 
 def ask_step(answer: Split) -> int:
-    """Show how many steps of the peeling to look at, and list them."""
+    """Ask how many constraints to take off, and list them."""
     last = len(answer.steps)
     if int(st.session_state.get("cons_step", 0)) > last:
         st.session_state["cons_step"] = last
@@ -202,11 +202,11 @@ def ask_step(answer: Split) -> int:
             min(DEFAULTS["cons_step"], last),
             key="cons_step",
             bind="query-params",
-            help="The smallest factor comes off first: move on step by step.",
+            help="The smallest factor comes off first; move the slider to go step by step.",
         )
     )
     st.markdown(
-        "\n".join(plain_line(line) for line in several_constraints.step_words(answer)[:step]) or "Nothing done yet."
+        "\n".join(plain_line(line) for line in several_constraints.step_words(answer)[:step]) or "No step taken yet."
     )
     with st.expander("All steps as a table", icon=":material/table_rows:"):
         numbers(answer.steps, "cons_steps")

@@ -44,7 +44,7 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
         required=True,
         key="sub_scheme",
         bind="query-params",
-        help="Poisson: each record by itself with probability p; a neighbour has one record more or less. Fixed size: m "
+        help="Poisson: each record independently with probability p; a neighbour has one record more or less. Fixed size: m "
         "of n records, p = m/n; a neighbour has one record replaced.",
     )
     text: str = st.text_input(
@@ -69,7 +69,7 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
     if p is None or delta is None:
         return None, trouble
     if len(text) > LONGEST:
-        trouble.error(f"A mechanism is written in at most {LONGEST} characters, got {len(text)}.")
+        trouble.error(f"A mechanism may have at most {LONGEST} characters, got {len(text)}.")
         return None, trouble
     return page.Once(text.strip(), p, scheme or page.DEFAULTS["sub_scheme"], delta), trouble
 

@@ -61,7 +61,7 @@ def choose(name: str, words: str = "", on_change: Callable[[], None] | None = No
 
 def sheet_of(name: str, file: UploadedFile) -> tuple[Sheet, str | None]:
     """Let the delimiter be chosen; return the cells of a file, and what was chosen, None to find it."""
-    marks = {"": "found by itself", **DELIMITERS}
+    marks = {"": "detected automatically", **DELIMITERS}
     mark = st.selectbox("Fields are separated by", list(marks), key=f"{name}_mark", format_func=marks.__getitem__)
     with work.progress("Opening", store=store_of(name, file)):
         return result(open_csv, file.getvalue(), delimiter=mark or None), mark or None
@@ -81,11 +81,11 @@ class TableStore(work.ResultCache):
         content, *rest = args
         purpose = _PURPOSES[function](*rest, **options)
         key = (function.__qualname__, work.name_of(content), work.name_of(purpose))
-        held = self.tables.get(key)
-        if held is None:
-            held = function(*args, **options)
-            self.tables.put(key, held)
-        return cast("object", held)
+        table = self.tables.get(key)
+        if table is None:
+            table = function(*args, **options)
+            self.tables.put(key, table)
+        return cast("object", table)
 
 
 _PURPOSES: dict[Callable[..., Any], Callable[..., object]] = {}

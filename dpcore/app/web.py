@@ -1,4 +1,4 @@
-"""What the app's server adds to every response: security headers, and redirects for links that are too long."""
+"""What the app's server adds to responses: security headers, scripts to load early, and redirects for links that are too long."""
 
 from __future__ import annotations
 
@@ -57,6 +57,16 @@ def headers() -> dict[str, str]:
     }
 
 
+@cache
+def early_scripts() -> str:
+    """Return the header of a page that has its browser load the script of a notice before there is one.
+
+    Streamlit loads it with the first notice, and the first may be the answer to Stop: nobody should wait for a file then.
+    """
+    folder = Path(streamlit.__file__).parent / "static" / "static" / "js"
+    return ", ".join(f"<./static/js/{file.name}>; rel=modulepreload" for file in sorted(folder.glob("Toast.*.js")))
+
+
 def short_link(path: str, length: int) -> str:
     """Return the address of a page on this server, with the length of the original link."""
     return f"/{quote(path.lstrip('/'))}?{LENGTH}={length}"
@@ -76,6 +86,8 @@ class SecurityHeaders:
                 fields = MutableHeaders(scope=message)
                 for name, value in headers().items():
                     fields.setdefault(name, value)
+                if fields.get("Content-Type", "").startswith("text/html") and early_scripts():
+                    fields.setdefault("Link", early_scripts())
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

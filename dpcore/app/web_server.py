@@ -18,7 +18,7 @@ from streamlit import config
 from streamlit.web.bootstrap import load_config_options
 from streamlit.web.cli import configurator_options
 
-from dpcore.app.processes import MOST, serve_several
+from dpcore.app.processes import MOST, load_all, serve_several
 from dpcore.app.web import SecurityHeaders
 from dpcore.app.web_protocol import LONGEST_HEAD, BoundedProtocol
 from dpcore.app.web_socket import CollectingProtocol
@@ -35,6 +35,9 @@ LONGEST_MESSAGE: Final = 8 * 2**20
 PING_SECONDS: Final = 20
 PORTS: Final = 100
 """Number of ports to try, starting at the default, if the user did not choose one."""
+
+PLAIN: Final = {"server_headless": True, "logger_level": "error", "server_fileWatcherType": "none"}
+"""Options of several processes: no browser is opened, nothing is told but errors, and nobody edits the pages meanwhile."""
 
 
 def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
@@ -53,29 +56,30 @@ def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:
     @click.option("--folder", type=click.Path(path_type=Path), help="for nginx: where its configuration and logs go")
     @configurator_options
     def command(processes: int, folder: Path | None, **options: Any) -> None:
-        load_config_options(options)
+        load_config_options(options if processes == 1 else {**options, **PLAIN})
         if processes == 1:
             _serve(app)
         else:
-            _serve_several(processes, folder, words)
+            _serve_several(app, processes, folder)
 
     words = sys.argv[1:] if arguments is None else list(arguments)
     command.main(words, prog_name="serve.py")
 
 
-def _serve_several(processes: int, folder: Path | None, words: Sequence[str]) -> None:
+def _serve_several(app: ASGIApp, processes: int, folder: Path | None) -> None:
     """Start processes with the same options, each at a port of its own on this machine, and nginx at the app's address."""
-    own = ["--processes", "1", "--server.address", "127.0.0.1", "--server.headless", "true", "--logger.level", "error"]
-    command = [
-        sys.executable,
-        str(Path(sys.argv[0]).resolve()),
-        *words,
-        *own,
-    ]  # of an option that is there twice the last one counts
-    port, address = config.get_option("server.port"), config.get_option("server.address")
-    megabytes = int(config.get_option("server.maxUploadSize"))
+    port, address = config.get_option("server.port"), (config.get_option("server.address") or "").strip("[]")
+    name = f"[{address}]" if ":" in address else address  # of IPv6
+    listen = f"{name}:{port}" if name else str(port)
+
+    def serve(port: int) -> None:
+        config.set_option("server.address", "127.0.0.1")
+        config.set_option("server.port", port)
+        _serve(app)
+
+    load_all()
     try:
-        serve_several(processes, f"{address}:{port}" if address else str(port), command, megabytes + 1, folder)
+        serve_several(processes, listen, serve, int(config.get_option("server.maxUploadSize")) + 1, folder)
     except DpcoreError as error:
         sys.exit(str(error))
 

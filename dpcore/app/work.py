@@ -57,7 +57,7 @@ MOST = 1e12
 """Work with more operations is refused at once: it would take hours."""
 
 SLACK = 1.0
-"""Seconds after which work that was estimated as light moves to a worker."""
+"""Seconds of the processor after which work that was estimated as light moves to a worker."""
 
 NOTICE = 0.1
 """Seconds to show the notice of a Stop before the page is redrawn; the browser would draw both together otherwise."""
@@ -93,6 +93,7 @@ class Rerun(threading.local):
         self.stop_is_shown = False
         self.spinner: Callable[[], None] | None = None
         self.is_held = False
+        self.followers: dict[str, str] = {}
 
     def wait(self) -> None:
         """Show the spinner of the block, if it has one and it is not there yet."""
@@ -212,8 +213,11 @@ def _late() -> bool:
 
 
 def _listener(seconds: float = math.inf) -> Callable[[float], None]:
-    """Return who is told about progress, and ends work that nobody waits for, or that takes longer than `seconds`."""
-    tell, begun, looked = current().progress, time.monotonic(), 0.0
+    """Return who is told about progress, and ends work that nobody waits for, or that takes more than `seconds` of the processor.
+
+    Time in which others had the processor does not count: to begin again in a worker would then only take more of it.
+    """
+    tell, begun, looked, worked = current().progress, time.monotonic(), 0.0, time.thread_time()
 
     def listen(fraction: float) -> None:
         nonlocal looked
@@ -223,7 +227,7 @@ def _listener(seconds: float = math.inf) -> Callable[[float], None]:
             _look()
             if now > begun + SHORT:
                 _rerun.wait()
-        if now > begun + seconds:
+        if now > begun + seconds and time.thread_time() > worked + seconds:
             raise TooLongError
         if tell is not None:
             tell(fraction)
@@ -261,10 +265,10 @@ def keeper(store: ResultCache) -> Keeper:
             with collected():  # notices about the fields appear next to them
                 return function(*args, **options)
 
-        made = store.get(key, make)
-        if isinstance(made, (Ledger, LedgerReading)):  # they may be long: their name is the question they answer
-            _rerun.names[id(made)] = (made, ("result", hashlib.sha256(repr(key).encode()).hexdigest()))
-        return made
+        value = store.get(key, make)
+        if isinstance(value, (Ledger, LedgerReading)):  # they may be long: their name is the question they answer
+            _rerun.names[id(value)] = (value, ("result", hashlib.sha256(repr(key).encode()).hexdigest()))
+        return value
 
     return keep
 
@@ -421,6 +425,11 @@ def hold(*, held: bool) -> None:
 def is_held() -> bool:
     """Whether this run follows a slider that is still held: the next picture comes soon."""
     return _rerun.is_held
+
+
+def note_follower(slider: str, part: str) -> str:
+    """Note the part of the page that follows a slider; return the first one in this run."""
+    return _rerun.followers.setdefault(slider, part)
 
 
 def stop() -> None:

@@ -67,14 +67,14 @@ def _written(call: CallNode, text: str, region: Atom) -> Written:
     """Return the call as it stands in the text, or the region's own where fields cannot show the text."""
     entry = registry.lookup(call.name)
     names = [p.name for p in entry.parameters]
-    given = {a.name or names[min(at, len(names) - 1)]: at for at, a in enumerate(call.arguments)}
+    places = {a.name or names[min(at, len(names) - 1)]: at for at, a in enumerate(call.arguments)}
     own = dict(of(region).shown) if region.entry is entry else {}
     unknown = [p for p in entry.parameters if p.required and p.name not in own and p.kind not in VERBATIM]
-    if unknown or not given.keys() <= set(names):
+    if unknown or not places.keys() <= set(names):
         return of(region)
     shown = {}
     for parameter in entry.parameters:
-        at = given.get(parameter.name)
+        at = places.get(parameter.name)
         if at is not None and parameter.kind in VERBATIM:
             shown[parameter.name] = _argument(call, at, text)
         elif parameter.name in own:

@@ -142,12 +142,12 @@ def _show_more(question: DisclosureQuestion) -> None:
                 _, after = both_classes(data, plan, question.fields.get("sensitive", ()))
                 st.header("The smallest classes")
                 figure.numbers(after.frame.head(10), "data_smallest")
-                st.caption("Of the table as it would be given away. This is for you alone: nothing here is protected.")
+                st.caption("Of the table as it would be released. This is for you alone: nothing here is protected.")
     except DpcoreError as error:
         figure.trouble(error, "data_more")
         return
     if question.view != CLASSES:
-        st.header("What one released value tells")
+        st.header("What one released value reveals")
         figure.show(
             question.region_spec(),
             key="data_told",
@@ -171,7 +171,7 @@ def _show_more(question: DisclosureQuestion) -> None:
         on_click="ignore",
         key="data_protected",
         icon=":material/download:",
-        help="Every click draws anew, with chance from the operating system. Cells that a spreadsheet would run are made safe.",
+        help="Every click draws again, with randomness from the operating system. Cells that a spreadsheet would run as formulas are made safe.",
     )
     st.caption(f"All {grouped(data.rows)} rows as the fields above say; columns that are not named stay as they are.")
 
@@ -230,8 +230,8 @@ def _ask() -> DisclosureQuestion | None:
     except DpcoreError as error:
         st.error(figure.plain(str(error)), icon=":material/error:")
         return None
-    told = (*missing_notes(data, question.fields.get("quasi", ())), *rule_notes(data, plan.rules))
-    for text in told:
+    notes = (*missing_notes(data, question.fields.get("quasi", ())), *rule_notes(data, plan.rules))
+    for text in notes:
         st.caption(figure.plain(text))
     return question
 
@@ -260,7 +260,7 @@ def _column(table: OpenTable, key: str, label: str) -> str:
 def _ask_classes(table: OpenTable, data: Microdata) -> DisclosureQuestion | None:
     _ = data
     quasi = _columns(
-        table, "data_quasi", "Known to an attacker (quasi-identifiers)", "What somebody may know of a person."
+        table, "data_quasi", "Known to an attacker (quasi-identifiers)", "What somebody may know about a person."
     )
     sensitive = _columns(table, "data_sensitive", "Sensitive", "What an attacker wants to learn; may be empty.")
     key = table.key("data_rules")
@@ -280,7 +280,7 @@ def _ask_classes(table: OpenTable, data: Microdata) -> DisclosureQuestion | None
         [str(k) for k in (*range(1, 11), 12, 15, 20, 25, 30, 50)],
         _SUPPRESS,
         name="Leave out classes below k",
-        help_text="Rows of smaller classes are not given away; 1 keeps all.",
+        help_text="Rows of smaller classes are not released; 1 keeps all.",
     )
     both = set(quasi) & set(sensitive)
     if not quasi or both:
@@ -339,8 +339,8 @@ def _ask_pram(table: OpenTable, data: Microdata) -> DisclosureQuestion | None:
         fields["categories"] = names
     elif not matrix:
         st.caption(
-            f"The {len(data.column(column).texts)} categories are read off the data; declare them, because a category in a release "
-            "tells that somebody gave that answer."
+            f"The {len(data.column(column).texts)} categories are read off the data; declare them, because a category "
+            "in a release reveals that somebody gave that answer."
         )
     return DisclosureQuestion(table, PRAM, fields, 1.0, matrix)
 
@@ -374,7 +374,7 @@ def _ask_noise(table: OpenTable, data: Microdata) -> DisclosureQuestion | None:
         "1",
         _SHIFT,
         trouble=below,
-        help_text="Whom the region below tells apart.",
+        help_text="The region below tells two such values apart.",
     )
     if size is None or shift is None:
         return None

@@ -201,7 +201,7 @@ def _condition(table: OpenTable, column: str) -> dict[str, Any] | None:
 def _budget(statistic: str, noise: str) -> dict[str, Any] | None:
     """Ask for epsilon, delta and the level."""
     epsilon = inputs.slider_field(
-        "ε", "data_epsilon", "1", inputs.LOSSES, _EPSILON, help_text="Budget of all that is released."
+        "ε", "data_epsilon", "1", inputs.LOSSES, _EPSILON, help_text="Budget for everything that is released."
     )
     laplace = noise == "laplace"
     delta = inputs.slider_field(

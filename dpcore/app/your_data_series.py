@@ -114,7 +114,7 @@ class SeriesQuestion:
 
 def section() -> None:
     """Show the tool."""
-    left, below, question = your_data_table.places(_ask, "Complete the fields to see what the releases tell.")
+    left, below, question = your_data_table.places(_ask, "Complete the fields to see what the releases reveal.")
     if question is None:
         return
     work.fresh(("series", repr(question.series), repr(question.target), question.noise, question.store is work.cache()))
@@ -204,8 +204,9 @@ def _fit_words(panel: Panel, one: SeriesFit) -> str:
         )
     value, error, spread = one.estimates[1], one.errors[1], one.variance[0][0]
     return (
-        f"{counts}Fitted: each value is {nearest(value, 3)} of the one before (standard error {nearest(error, 2)}), with innovations of standard "
-        f"deviation {nearest(spread**0.5, 3)}. These numbers are for you alone: no noise protects them."
+        f"{counts}Fitted: each value is {nearest(one.estimates[0], 3)} plus {nearest(value, 3)} times the one before (standard error "
+        f"{nearest(error, 2)}), with innovations of standard deviation {nearest(spread**0.5, 3)}. These numbers are for you alone: no noise "
+        "protects them."
     )
 
 
@@ -246,7 +247,7 @@ def _ask() -> SeriesQuestion | None:
                 required=True,
                 key="data_prior",
                 bind="query-params",
-                help="Stationary: the series has run for long. Flat: no belief. Known: the attacker knows all earlier values.",
+                help="Stationary: the series has run for a long time. Flat: no belief. Known: the attacker knows all earlier values.",
             )
         )
         noise = inputs.number_field(
@@ -256,7 +257,7 @@ def _ask() -> SeriesQuestion | None:
             _NOISE,
             trouble=below,
             optional=True,
-            help_text="May be empty: then the least that keeps one value at the target.",
+            help_text="If empty, the least noise that keeps one value at the target.",
         )
     if releases is None or epsilon is None or delta is None or noise is None:
         return None
@@ -265,11 +266,11 @@ def _ask() -> SeriesQuestion | None:
     try:
         with work.progress("Fitting", store=question.store):
             model = question.model()
-            told = question.fitted()
+            fit = question.fitted()
     except DpcoreError as error:
         st.error(figure.plain(str(error)), icon=":material/error:")
         return None
-    for text in told[0].notes if told is not None and table is not None and not table.name else ():
+    for text in fit[0].notes if fit is not None and table is not None and not table.name else ():
         st.caption(figure.plain(text))
     if model.radius >= 1.0:
         st.warning(figure.plain(model.unstable), icon=":material/trending_up:")

@@ -98,10 +98,10 @@ def assert_private(
     half = count // 2
     rule = _learned(out[:half], own[:half]) if score is None else score
     scores = [np.array([float(rule(one)) for one in part[half:]], dtype=np.float64) for part in (out, own)]
-    found = _telling(scores[0], scores[1], claim, sure)
-    if found.contradicted:
-        raise AssertionError(found.words)
-    return found
+    judgement = _telling(scores[0], scores[1], claim, sure)
+    if judgement.contradicted:
+        raise AssertionError(judgement.words)
+    return judgement
 
 
 def _outputs(mechanism: Callable[[Any, Generator], Any], data: Any, generator: Generator, count: int) -> list[Any]:
@@ -116,8 +116,8 @@ def _outputs(mechanism: Callable[[Any, Generator], Any], data: Any, generator: G
 def _telling(outsiders: FloatArray, members: FloatArray, claim: TradeOff, confidence: float) -> Verdict:
     """Return the verdict about scores; those that are no number count as errors of the attacker."""
     missing = tuple(int(np.isnan(part).sum()) for part in (outsiders, members))
-    kept = [part[~np.isnan(part)] for part in (outsiders, members)]
-    return verdict(audit(Scores(kept[0], kept[1], (missing[0], missing[1])), confidence), claim)
+    numbers = [part[~np.isnan(part)] for part in (outsiders, members)]
+    return verdict(audit(Scores(numbers[0], numbers[1], (missing[0], missing[1])), confidence), claim)
 
 
 # ---- a score from outputs ------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.parameter import shown
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from dpcore.curves.base import Bounds, FloatArray
 
@@ -145,16 +145,6 @@ class Counts:
         """Return the outcome of one test from the numbers of a file; a number that is not an integer is refused."""
         counts = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
         return cls(**{name: np.array([_NUMBER.but(name=name).check(value)]) for name, value in counts.items()})
-
-    @classmethod
-    def of_rates(cls, fpr: ArrayLike, fnr: ArrayLike, outsiders: ArrayLike, members: ArrayLike) -> Counts:
-        """Return the counts behind measured rates; a rate that no count gives is rounded up, towards more errors."""
-        false, missed, out, own = np.broadcast_arrays(*(np.atleast_1d(x) for x in (fpr, fnr, outsiders, members)))
-        fp = [errors_of(rate, n, "fpr") for rate, n in zip(false.tolist(), out.tolist(), strict=True)]
-        fn = [errors_of(rate, n, "fnr") for rate, n in zip(missed.tolist(), own.tolist(), strict=True)]
-        trials = (np.asarray(out, dtype=np.int64), np.asarray(own, dtype=np.int64))
-        errors = (np.array(fp, dtype=np.int64), np.array(fn, dtype=np.int64))
-        return cls(trials[1] - errors[1], errors[0], trials[0] - errors[0], errors[1])
 
     @property
     def trials(self) -> tuple[int, int]:

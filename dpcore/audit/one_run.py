@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     BoolArray = NDArray[np.bool_]
 
-CANARIES = COUNT.but(name="canaries", high=100_000, meaning="how many coins were thrown")
+CANARIES = COUNT.but(name="canaries", high=100_000, meaning="how many coins were tossed")
 GUESSES = COUNT.but(name="guesses", high=100_000, meaning="how many coins were guessed, fixed beforehand")
 CORRECT = COUNT.but(name="correct", low=0, high=100_000, meaning="how many of the guesses were right")
 _ROUNDS, _FAN = 6, 17  # each round of a search narrows it to a sixteenth
@@ -72,7 +72,7 @@ class OneRun:
     Attributes
     ----------
     canaries : int
-        How many canaries, each in the data by a fair coin of its own.
+        How many canaries, each put into the data or left out by its own fair coin.
     guesses : int
         How many of the coins were guessed; the number was fixed beforehand.
     correct : int

@@ -52,7 +52,7 @@ def one_run_report(
             words = f"ε at δ = {nearest(at)} is at least {outward(value, 5, up=False)} ({sure} confidence; {theorem})."
             rows.append(("epsilon", at, value, "", "", words, "lower", theorem))
         most = audit.ceiling(at)
-        words = f"So many guesses prove an ε of {outward(most, 5)} at most, if all are right."
+        words = f"Even if all are right, this many guesses cannot prove more than ε = {outward(most, 5)}."
         rows.append(("ceiling", at, most, "", "", words, "upper", f"{BINOMIAL}; {REGION}"))
     words = f"μ of Gaussian privacy is at least {outward(audit.mu, 5, up=False)} ({sure} confidence)."
     rows.append(("mu", None, audit.mu, "", "", words, "lower", REGION))

@@ -184,7 +184,7 @@ def _rows(sheet: Sheet, notes: _FileNotes) -> Iterator[Row]:
             continue
         notes.rows += 1
         if notes.rows > MOST_ROWS:
-            msg = f"The file has more than {grouped(MOST_ROWS)} rows; at most as many are read."
+            msg = f"The file has more than {grouped(MOST_ROWS)} rows; at most that many are read."
             raise DomainError(msg)
         if notes.rows % _EVERY == 0:
             checkpoint(source.tell() / len(sheet.data))
@@ -229,7 +229,7 @@ def _tests(rows: Iterator[Row], columns: Columns, notes: _FileNotes) -> Counts:
             continue
         tests.append(test)
         if len(tests) > MOST_TESTS:
-            msg = f"The file has more than {grouped(MOST_TESTS)} tests; at most as many share one confidence."
+            msg = f"The file has more than {grouped(MOST_TESTS)} tests; at most that many share one confidence level."
             raise DomainError(msg)
     if not tests:
         why = "none of them is a test that can be read"

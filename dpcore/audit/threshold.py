@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,6 +79,10 @@ class AnswerPair:
 
     def window(self) -> tuple[float, float]:
         """Return the range of answers to draw: both distributions without their rarest answers."""
+        return self._window
+
+    @cached_property
+    def _window(self) -> tuple[float, float]:
         if self.labels:
             return -0.6, len(self.labels) - 0.4
         low = self.quantile(1.0 - LEFT_OUT, inside=False)

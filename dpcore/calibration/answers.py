@@ -324,8 +324,8 @@ def regions(question: Question, results: tuple[NoiseAnswer, ...]) -> dict[str, T
     answered = [one for one in results if not one.trouble]
     if len(answered) > MOST_DRAWN:
         nearest_first = sorted(answered, key=lambda one: math.inf if one.error is None else one.error)
-        kept = {one.candidate.short for one in nearest_first[:MOST_DRAWN]}
-        answered = [one for one in answered if one.candidate.short in kept]
+        closest = {one.candidate.short for one in nearest_first[:MOST_DRAWN]}
+        answered = [one for one in answered if one.candidate.short in closest]
     return {**target, **{one.candidate.short: parse(one.total) for one in answered}}
 
 

@@ -89,7 +89,7 @@ def _verdict(question: Question, top: NoiseAnswer | None, usable: list[NoiseAnsw
         epsilon = "no ε" if math.isinf(top.epsilon) else f"ε at most {outward(top.epsilon, 4)}"
         least = min(usable, key=lambda one: one.tpr)
         if of_100(least.tpr) == of_100(top.tpr):
-            return f"{name} gives away least: {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[top.worth_kind]})."
+            return f"{name} reveals the least: {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[top.worth_kind]})."
         return (
             f"{name} has the least ε: {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[top.worth_kind]}). An attacker who wrongly "
             f"accuses {of_100(question.fpr)} people finds fewest with {least.candidate.title}: at most {of_100(least.tpr)}, "

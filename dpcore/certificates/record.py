@@ -92,11 +92,11 @@ def certify(
     >>> certify("dp(0.6, 0.05)^5", epsilon=1.8).claim
     '0.2868901117559197 <= delta(1.8) <= 0.2868901118132977 for dp(0.6, 0.05)^5'
     """
-    given = {
+    values = {
         name: value for name, value in (("epsilon", epsilon), ("delta", delta), ("alpha", alpha)) if value is not None
     }
-    if len(given) != 1:
-        msg = f"A certificate is about one of epsilon, delta and alpha, got {len(given)} of them."
+    if len(values) != 1:
+        msg = f"A certificate is about one of epsilon, delta and alpha, got {len(values)} of them."
         raise DomainError(msg)
     if isinstance(region, str):
         with collected():

@@ -56,10 +56,7 @@ def forms_figure(forms: Sequence[Form], *, log: bool = False, look: Look = PLAIN
     look : Look, default PLAIN
         Size, title and colours.
     """
-    parts = []
-    for form in forms:
-        points = sample(form.region, form.title)
-        parts.append(points.assign(kind="lower") if form.kind != EXACT else points)
+    parts = [sample(form.region, form.title, kind=None if form.kind == EXACT else "lower") for form in forms]
     points = pd.concat(parts, ignore_index=True)
     takeaway = forms_takeaway(forms, 1e-6 if log else 0.05)
     chart = region_chart(points, log=log, filled=not log, look=described(look, takeaway))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 import altair as alt
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from dpcore.training import TrainingSummary
 
 MOST_BARS: Final = 40
+LETTERS: Final = 34  # of a line of a name; longer names take several lines
+LETTER: Final = 6.6  # px of a letter in the widest of the usual fonts
+LINE: Final = 12  # px of a line of a name
+_LINES: Final = r"split(datum.label, '\n')"
 MOST_LINES: Final = 40  # rows of a table that are drawn; the table itself has all of them
 _MEASURES: Final = {
     "advantage": "advantage over guessing",
@@ -54,7 +59,8 @@ def bar_figure(
     Parameters
     ----------
     rows : DataFrame
-        `name, value, text, series, kind`; rows with an infinite value are left to the table.
+        `name, value, text, series, kind`; rows with an infinite value are left to the table. A column `below` adds a
+        second line to the names.
     words : str
         What the bars show.
     axis, title : str
@@ -74,7 +80,23 @@ def bar_figure(
     drawn["fill"] = [theme.pale(paint, dark=look.dark, share=0.5) for paint in paints]
     top = max(float(drawn["value"].max()), 1e-300)
     x = alt.X("value:Q", title=axis, scale=alt.Scale(domain=[0, 1.25 * top], nice=False))
-    y = alt.Y("name:N", title=None, sort=list(drawn["name"]), axis=alt.Axis(labelLimit=230, minExtent=90))
+    below = drawn["below"] if "below" in drawn else [""] * len(drawn)
+    lines = [[*wrap(name, LETTERS), *wrap(more, LETTERS)] for name, more in zip(drawn["name"], below, strict=True)]
+    drawn["lines"] = ["\n".join(some) for some in lines]
+    # room by the number of letters: a browser may have a wider font than the one that a picture was measured with
+    room = max(90, round(LETTER * max(len(line) for some in lines for line in some)))
+    axis_ = alt.Axis(
+        labelLimit=room,
+        minExtent=room,
+        labelOverlap=False,
+        labelExpr=_LINES,
+        labelLineHeight=LINE,
+        labelOffset={  # otherwise the first line stands beside the bar, not the middle
+            "condition": [{"test": f"length({_LINES}) == {n}", "value": -LINE * (n - 1) / 2} for n in range(2, 7)],
+            "value": 0,
+        },
+    )
+    y = alt.Y("lines:N", title=None, sort=list(drawn["lines"]), axis=axis_)
     tips = {"name": "what", "text": "value", "kind": "it is"} | ({"series": "of"} if len(names) > 1 else {})
     base = alt.Chart(checked(drawn)).encode(y=y)
     bar = base.mark_bar(aria=False, height=15, strokeWidth=1.5).encode(
@@ -89,7 +111,9 @@ def bar_figure(
         x=x, text=alt.Text("text:N")
     )
     shown = described(look, words)
-    chart = theme.finish([bar, label], shown, words=words, height=60 + 24 * len(drawn))
+    chart = theme.finish(
+        [bar, label], shown, words=words, height=60 + sum(max(24, 11 + LINE * len(some)) for some in lines)
+    )
     return Figure(chart, rows if frame is None else frame, words, look.title or title)
 
 
@@ -262,13 +286,13 @@ def interval_words(frame: pd.DataFrame) -> str:
     known = dict(zip(frame["quantity"], frame["value"], strict=True))
     width, coverage = float(known["half-width"]), float(known["coverage"])
     return (
-        f"The interval reaches about {nearest(width, 4)} to both sides (typical of these data), and held the truth in "
-        f"{about(coverage)} resamples (simulation)."
+        f"The interval reaches about {nearest(width, 4)} to both sides (typical of these data), and contained the "
+        f"truth in {about(coverage)} resamples (simulation)."
     )
 
 
 def deployments_figure(frame: pd.DataFrame, measure: str, *, look: Look = PLAIN) -> Figure:
-    """Return published deployments on one axis, the smallest number first, coloured by their period.
+    """Return published deployments on one axis, the smallest number first, with their units and coloured by their period.
 
     Parameters
     ----------
@@ -285,6 +309,7 @@ def deployments_figure(frame: pd.DataFrame, measure: str, *, look: Look = PLAIN)
     rows = pd.DataFrame(
         {
             "name": frame["name"],
+            "below": [f"({unit})" if unit else "" for unit in frame["unit"]],
             "value": frame["value"],
             "text": [outward(float(value), 3) for value in frame["value"]],
             "series": [
@@ -295,8 +320,8 @@ def deployments_figure(frame: pd.DataFrame, measure: str, *, look: Look = PLAIN)
     )
     first, last = frame.iloc[0], frame.iloc[-1]
     words = (
-        f"Of {len(frame)} records, {first['name']} promises most ({_DEPLOYED[measure]} at most {outward(float(first['value']), 3)}), and "
-        f"{last['name']} least ({outward(float(last['value']), 3)}). Units and periods differ: a promise for a day starts again every day."
+        f"Of {len(frame)} records, {first['name']} promises the most ({_DEPLOYED[measure]} at most {outward(float(first['value']), 3)}), and "
+        f"{last['name']} the least ({outward(float(last['value']), 3)}). Units and periods differ: a promise for a day starts again every day."
     )
     figure = bar_figure(
         rows, words, axis=f"{_DEPLOYED[measure]}, at most", title="Published deployments", frame=frame, look=look

@@ -53,7 +53,7 @@ def claim_figure(judgement: Judgement, *, look: Look = PLAIN, **options: Any) ->
     chart = profile_chart(table, look=described(look, takeaway), **options)
     chart = theme.over(chart, *_point(judgement, dark=look.dark))
     row = {"region": "claimed", "label": "claimed", "epsilon": judgement.epsilon, "delta": judgement.delta}
-    row |= {"kind": "claimed", "theorem": "none, it is claimed", "neighbours": judgement.total.neighbours}
+    row |= {"kind": "claimed", "theorem": "none: this is the claim", "neighbours": judgement.total.neighbours}
     below = judgement.delta < pixels.FLOOR
     notes = ("The claimed δ has no place on the log axis; its point is drawn at the end of the axis.",) * below
     return Figure(

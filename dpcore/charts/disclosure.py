@@ -50,7 +50,7 @@ def class_figure(data: Microdata, plan: Protection, sensitive: Sequence[str] = (
     before, after = both_classes(data, plan, sensitive)
     parts = [_sizes("as read", before)]
     if after is not before:
-        parts.append(_sizes("as given away", after))
+        parts.append(_sizes("as released", after))
     return lab_figure(
         Plot(
             "Records by the size of their class",
@@ -58,7 +58,7 @@ def class_figure(data: Microdata, plan: Protection, sensitive: Sequence[str] = (
             together(*parts),
             "records in the class",
             "records",
-            notes=(NO_REGION, *([f"Given away: {words_of(plan.rules)}."] if plan.rules else [])),
+            notes=(NO_REGION, *([f"As released: {words_of(plan.rules)}."] if plan.rules else [])),
         ),
         look,
     )
@@ -77,18 +77,18 @@ def _sizes(name: str, classes: EquivalenceClasses) -> pd.DataFrame:
 def _class_words(data: Microdata, plan: Protection, before: EquivalenceClasses, after: EquivalenceClasses) -> str:
     names = " and ".join(plan.quasi)
     words = (
-        f"By {names}, {grouped(before.uniques)} of {grouped(before.rows)} records are alone, and the smallest class has "
+        f"By {names}, {grouped(before.uniques)} of {grouped(before.rows)} records are unique, and the smallest class has "
         f"{grouped(before.k)}."
     )
     if after is not before:
         lost = data.rows - after.rows
-        words += f" Given away, {grouped(after.uniques)} are alone and the smallest class has {grouped(after.k)}" + (
+        words += f" As released, {grouped(after.uniques)} are unique and the smallest class has {grouped(after.k)}" + (
             f"; {grouped(lost)} rows are left out." if lost else "."
         )
     for name, one in after.diversity.items():
         least = int(one.distinct.min())
-        poorest = f"{grouped(least)} different values" if least > 1 else "one value only"
-        words += f" Of {name}, the poorest class has {poorest}."
+        poorest = f"{grouped(least)} different values" if least > 1 else "only one value"
+        words += f" The least diverse class has {poorest} of {name}."
     return words
 
 
@@ -178,7 +178,7 @@ def _near(one: ColumnNoise, values: FloatArray) -> Plot:
         f"Around every value between the least and the largest there are at least {grouped(k)} records within {nearest(radius)}; "
         f"noise in [-{nearest(one.size)}, {nearest(one.size)}] adds no bias and a root mean squared error of {nearest(error.rmse, 4)}."
     )
-    notes = ("Lonely values stay lonely: a count of neighbours promises nothing about one record.",)
+    notes = ("Isolated values stay isolated: a count of neighbours promises nothing about one record.",)
     return Plot(f"k-noise on {one.column}", says, frame, one.column, f"records within {nearest(radius)}", notes=notes)
 
 
@@ -187,7 +187,7 @@ def _bins(one: ColumnNoise, values: FloatArray) -> Plot:
     starts, counts = np.unique(low, return_counts=True)
     error = one.errors(values)
     says = (
-        f"Every value is drawn anew within its bin of {nearest(one.size)}; the emptiest bin has {grouped(int(counts.min()))} "
+        f"Every value is drawn again within its bin of {nearest(one.size)}; the emptiest bin has {grouped(int(counts.min()))} "
         f"record{'s' * (int(counts.min()) != 1)}. The root mean squared error is {nearest(error.rmse, 4)}."
     )
     notes = ("The bin of a record is released as it is: nothing hides it.",)
@@ -216,7 +216,7 @@ def protection_region_figure(plan: Protection, shift: float = 1.0, look: Look = 
         f"{row['method']} on {row['column']} is {_loss(row['epsilon'], row['delta'])}"
         for row in statements.to_dict("records")
     ]
-    picture = Regions("What one released value tells", "; ".join(words) + ".", shapes, notes=(NO_REGION,))
+    picture = Regions("What one released value reveals", "; ".join(words) + ".", shapes, notes=(NO_REGION,))
     return lab_figure(picture, look)
 
 

@@ -19,6 +19,7 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+_SPECIAL = frozenset(".:[]")  # signs that Vega-Lite reads as a path in a name
 PHONE = 330  # px that a legend may use on the narrowest screen
 _AXIS = 40  # px of the labels of an axis, over which the legend may extend
 
@@ -106,14 +107,30 @@ alt.data_transformers.register(_NAMED, _named)
 
 def checked(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame fit to be the data of a chart: without infinity, which JSON drops, and without special column names."""
-    for name, kind in frame.dtypes.items():
-        if any(sign in str(name) for sign in ".:[]"):
-            msg = f"A column of a chart must not contain . : [ or ], got {name!r}."
-            raise DomainError(msg)
-        if kind.kind == "f" and not np.isfinite(frame[name].to_numpy()).all():
-            msg = f"Column {name!r} of a chart must be finite: write infinity as a label."
-            raise DomainError(msg)
+    for name in frame.columns:
+        _check_column(str(name), frame[name])
     return frame.reset_index(drop=True)
+
+
+def layer_table(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return columns as a frame fit to be the data of a chart, as `checked` does.
+
+    A figure of a page is redrawn while a slider moves: to select rows and columns of frames, and to copy them, takes
+    longer there than to compute the numbers, so builders of such figures select in arrays and make each frame once.
+    """
+    for name, values in columns.items():
+        _check_column(name, values)
+    return pd.DataFrame(dict(columns))
+
+
+def _check_column(name: str, values: Any) -> None:
+    if not _SPECIAL.isdisjoint(name):
+        msg = f"A column of a chart must not contain . : [ or ], got {name!r}."
+        raise DomainError(msg)
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        msg = f"Column {name!r} of a chart must be finite: write infinity as a label."
+        raise DomainError(msg)
 
 
 class Series:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpcore.utility.dataset import Dataset
 
 DRAWN = 60
-HOLDS, MISSES = "holds the truth", "misses it"
+HOLDS, MISSES = "contains the truth", "misses it"
 _AXES = {"n": "number of records n", "epsilon": "ε of the budget"}
 
 
@@ -46,7 +46,7 @@ def interval_width_figure(plan: IntervalPlan, data: Dataset, *, against: str = "
     chart = utility_chart(
         table, current=now, parameter=_AXES[against], value="half-width", look=described(look, takeaway)
     )
-    title = look.title or f"Private interval of the {plan.name}: half-width against {against}"
+    title = look.title or f"Private interval for the {plan.name}: half-width against {against}"
     return Figure(chart, table, takeaway, title, (*moved_words(plan, data), *utility_notes(table)))
 
 
@@ -56,7 +56,7 @@ def moved_words(plan: IntervalPlan, data: Dataset) -> tuple[str, ...]:
         return ()
     inside, came = plan.truth(data.column), plan.truth(data.raw_column)
     words = (
-        f"{grouped(data.moved)} values lie outside the bounds. The {plan.name} of the data is {nearest(came, 4)} as they came and "
+        f"{grouped(data.moved)} values lie outside the bounds. The {plan.name} of the data is {nearest(came, 4)} before clipping and "
         f"{nearest(inside, 4)} within the bounds; the interval is about the latter."
     )
     return (words,)
@@ -103,10 +103,10 @@ def interval_coverage_figure(
     takeaway = coverage_words(plan, table, releases)
     chart = _chart(ends, truth, plan, described(look, takeaway))
     notes = (
-        f"Drawn are {len(ends)} of the intervals; each is of a fresh sample of the data with fresh noise. A simulation, not a release.",
+        f"{len(ends)} of the intervals are drawn; each comes from a fresh sample of the data with fresh noise. A simulation, not a release.",
         f"Assumed: {plan.assumes}.",
     )
-    return Figure(chart, table, takeaway, look.title or f"Simulated intervals of the {plan.name}", notes)
+    return Figure(chart, table, takeaway, look.title or f"Simulated intervals for the {plan.name}", notes)
 
 
 def coverage_words(plan: IntervalPlan, table: pd.DataFrame, releases: int) -> str:
@@ -117,10 +117,10 @@ def coverage_words(plan: IntervalPlan, table: pd.DataFrame, releases: int) -> st
         f"; that is below the level {nearest(plan.level)}: the sampling error of these data is not close to normal, so take more "
         "records or tighter bounds"
         if share < plan.level - 3 * error
-        else f", where {nearest(plan.level)} is asked for"
+        else f", against a level of {nearest(plan.level)}"
     )
     return (
-        f"{round(share * releases)} of {grouped(releases)} simulated intervals hold {plan.covers} "
+        f"{round(share * releases)} of {grouped(releases)} simulated intervals contain {plan.covers} "
         f"({nearest(100 * share, 3)} %, standard error {nearest(100 * error, 2)} %; simulation){verdict}."
     )
 
@@ -145,6 +145,6 @@ def _chart(ends: pd.DataFrame, truth: float, plan: IntervalPlan, look: Look) -> 
     return theme.finish(
         [rules, mark.encode(y=alt.Y("truth:Q", title=plan.name))],
         look,
-        words=f"Simulated intervals of the {plan.name}.",
+        words=f"Simulated intervals for the {plan.name}.",
         height=360,
     )

@@ -213,7 +213,7 @@ def answer_figure(channel: Channel, promise: LocalPromise, times: int = 1, *, lo
     known = {name: best_power(region, _RATE) for name, region in regions.items()}
     parts = [f"{of_100(power)} ({name}; {what})" for name, (power, what) in known.items()]
     words = (
-        f"A guess which of two letters a person has, wrong about the first in {of_100(_RATE)} cases, is right about the "
-        f"second in at most {', '.join(parts)}; blind guessing in {of_100(_RATE)}."
+        f"A guess at which of two letters a person has that is wrong about the first in {of_100(_RATE)} cases is "
+        f"right about the second in at most {', '.join(parts)}; blind guessing in {of_100(_RATE)}."
     )
     return replace(region_figure(regions, look=described(look, words)), takeaway=words)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from dpcore.charts import theme
-from dpcore.charts.figure import Figure, Series, checked, tooltips
+from dpcore.charts.figure import Figure, Series, layer_table, tooltips
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest, numeral
 from dpcore.words import about
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from dpcore.audit.threshold import Test
     from dpcore.curves.base import FloatArray
 
@@ -24,6 +26,7 @@ GRID = 241
 COLUMNS = ("dataset", "answer", "density", "accused", "kind")
 _HOVER = 3  # every third point of the grid answers the pointer
 Window = tuple[float, float]
+Columns: TypeAlias = "dict[str, NDArray[Any]]"
 
 
 def noise_table(test: Test, *, window: Window | None = None) -> pd.DataFrame:
@@ -37,13 +40,15 @@ def noise_table(test: Test, *, window: Window | None = None) -> pd.DataFrame:
         is the position of a named answer.
     """
     low, high = _window(test, window)
+    names: list[str] = []
     parts = []
     for inside, name in enumerate(test.pair.names):
         answer = _answers(test, low, high, inside=bool(inside))
-        density = test.pair.density(answer, inside=bool(inside))
-        rows = {"dataset": name, "answer": answer, "density": density, "accused": test.accused(answer), "kind": "exact"}
-        parts.append(pd.DataFrame(rows, columns=list(COLUMNS)))
-    return pd.concat(parts, ignore_index=True)
+        parts.append((answer, test.pair.density(answer, inside=bool(inside)), test.accused(answer)))
+        names += [name] * answer.size
+    answer, density, accused = (np.concatenate(column) for column in zip(*parts, strict=True))
+    rows = {"dataset": names, "answer": answer, "density": density, "accused": accused, "kind": "exact"}
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def noise_takeaway(test: Test) -> str:
@@ -98,8 +103,9 @@ def noise_chart(
     """
     low, high = _window(test, window)
     series = Series(test.pair.names, dark=look.dark)
-    points = table.assign(label=table["dataset"].map(series.name_of))
-    top = 1.18 * float(table["density"].max())
+    points = {name: table[name].to_numpy() for name in ("answer", "density", "accused")}
+    points["label"] = np.array([series.name_of[name] for name in table["dataset"].tolist()], dtype=object)
+    top = 1.18 * float(points["density"].max())
     if not 0.0 < top < np.inf:
         msg = f"The noise is too wide or too narrow to be drawn: its largest density is {numeral(top)}."
         raise DomainError(msg)
@@ -162,14 +168,14 @@ def _axes(test: Test, window: Window, top: float) -> tuple[alt.X, alt.Y]:
     return x, y
 
 
-def _tips(rows: pd.DataFrame, test: Test) -> pd.DataFrame:
-    """Return rows with the texts of their tooltips."""
+def _tips(rows: Columns, test: Test) -> dict[str, list[str]]:
+    """Return the texts of the tooltips of points."""
     names = test.pair.labels
-    return rows.assign(
-        answer_text=[names[int(v)] if names else nearest(v) for v in rows["answer"]],
-        density_text=[nearest(v) for v in rows["density"]],
-        accused_text=[nearest(v, 3) for v in rows["accused"]],
-    )
+    return {
+        "answer_text": [names[int(v)] if names else nearest(v) for v in rows["answer"].tolist()],
+        "density_text": [nearest(v) for v in rows["density"].tolist()],
+        "accused_text": [nearest(v, 3) for v in rows["accused"].tolist()],
+    }
 
 
 def _tooltip(test: Test) -> list[alt.Tooltip]:
@@ -178,33 +184,42 @@ def _tooltip(test: Test) -> list[alt.Tooltip]:
     return tooltips(texts)
 
 
-def _as_lines(data: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
+def _as_lines(data: Columns, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
     """Draw densities as lines, the errors as areas under them."""
-    layers = []
+    layers, paint = [], series.paint()
     for name, wrong in zip(series.names, (data["accused"] > 0, data["accused"] < 1), strict=True):
-        rows = data[(data["label"] == name) & wrong][["answer", "density"]]
-        if len(rows):
-            area = alt.Chart(checked(rows)).mark_area(color=series.paint()[name], opacity=0.35, line=False, aria=False)
-            layers.append(area.encode(x=x, y=y.stack(None)))  # noqa: PD013  # Altair's stack: None keeps two points at a jump from adding up
-    lines = alt.Chart(checked(data[["label", "answer", "density"]])).mark_line(strokeWidth=2.5, aria=False)
-    layers.append(lines.encode(x=x, y=y, order=alt.Order("answer:Q"), **series.strokes(legend=legend)))
-    hover = _tips(data.iloc[::_HOVER], test)
-    points = alt.Chart(checked(hover.drop(columns="kind"))).mark_point(filled=True, size=90, opacity=0, aria=False)
+        shaded = (data["label"] == name) & wrong
+        if shaded.any():
+            rows = layer_table({column: data[column][shaded] for column in ("answer", "density")})
+            area = alt.Chart(rows).mark_area(color=paint[name], opacity=0.35, line=False, aria=False)
+            layers.append(area.encode(x=x, y=_unstacked(y)))
+    lines = layer_table({column: data[column] for column in ("label", "answer", "density")})
+    line = alt.Chart(lines).mark_line(strokeWidth=2.5, aria=False)
+    layers.append(line.encode(x=x, y=y, order=alt.Order("answer:Q"), **series.strokes(legend=legend)))
+    some = {column: values[::_HOVER] for column, values in data.items()}
+    hover = layer_table({**{name: some[name] for name in ("answer", "density", "label")}, **_tips(some, test)})
+    points = alt.Chart(hover).mark_point(filled=True, size=90, opacity=0, aria=False)
     layers.append(points.encode(x=x, y=y, tooltip=_tooltip(test)))
     return layers
 
 
-def _as_bars(data: pd.DataFrame, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
+def _unstacked(y: alt.Y) -> alt.Y:
+    """Return an axis on which two points at a jump do not add up."""
+    return alt.Y(**{name: y[name] for name in ("shorthand", "title", "scale", "axis")}, stack=None)
+
+
+def _as_bars(data: Columns, test: Test, series: Series, x: alt.X, y: alt.Y, *, legend: bool) -> list[alt.Chart]:
     """Draw probabilities as bars side by side, with the errors filled."""
-    first = data["label"] == series.names[0]
+    first, paint = data["label"] == series.names[0], series.paint()
     left = data["answer"] + np.where(first, -0.4, 0.02)
     wrong = np.where(first, data["accused"], 1.0 - data["accused"])
-    rows = _tips(data, test).assign(answer=left, right=left + 0.38, paint=data["label"].map(series.paint()))
-    part = rows.assign(density=wrong * rows["density"])[["answer", "right", "density", "paint"]]
+    sides = {"answer": left, "right": left + 0.38, "paint": [paint[name] for name in data["label"].tolist()]}
+    rows = {**sides, "density": data["density"], "label": data["label"], **_tips(data, test)}
     where = {"x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2Datum(0)}
     filled = alt.Fill("paint:N", scale=None)
-    shade = alt.Chart(checked(part)).mark_rect(opacity=0.45, aria=False).encode(fill=filled, **where)
-    whole = alt.Chart(checked(rows.drop(columns="kind"))).mark_rect(fillOpacity=0, strokeWidth=2, aria=False)
+    part = layer_table({**sides, "density": wrong * data["density"]})
+    shade = alt.Chart(part).mark_rect(opacity=0.45, aria=False).encode(fill=filled, **where)
+    whole = alt.Chart(layer_table(rows)).mark_rect(fillOpacity=0, strokeWidth=2, aria=False)
     outline = whole.encode(tooltip=_tooltip(test), **where, **series.strokes(legend=legend))
     return [shade, outline]
 
@@ -216,9 +231,8 @@ def _threshold(test: Test, window: Window, top: float, x: alt.X, y: alt.Y, *, da
         place += 0.5 - test.share  # the accused part of the bar at the threshold lies to the right
     place = float(np.clip(place, *window))
     ink = theme.ink(dark=dark)
-    at = pd.DataFrame({"answer": [place]})
-    rule = alt.Chart(checked(at)).mark_rule(color=ink, strokeWidth=2.5, aria=False).encode(x=x)
-    layers = [rule]
+    at = layer_table({"answer": [place], "density": [top]})
+    layers = [alt.Chart(at).mark_rule(color=ink, strokeWidth=2.5, aria=False).encode(x=x)]
     share = (place - window[0]) / (window[1] - window[0])
     sides: list[tuple[float, dict[str, Any], str]] = [
         (share, {"align": "right", "dx": -8}, "← not accused"),
@@ -227,21 +241,18 @@ def _threshold(test: Test, window: Window, top: float, x: alt.X, y: alt.Y, *, da
     for room, side, words in sides:
         if room <= 0.2:
             continue
-        rows = pd.DataFrame({"answer": [place], "density": [top], "text": [words]})
-        text = alt.Chart(checked(rows)).mark_text(
-            baseline="top", dy=4, color=ink, fontSize=theme.TEXT, aria=False, **side
-        )
-        layers.append(text.encode(x=x, y=y, text=alt.Text("text:N")))
+        text = alt.Chart(at).mark_text(baseline="top", dy=4, color=ink, fontSize=theme.TEXT, aria=False, **side)
+        layers.append(text.encode(x=x, y=y, text=alt.TextValue(words)))
     return layers
 
 
 def _observed_mark(observed: float, window: Window, x: alt.X, y: alt.Y, *, dark: bool) -> alt.Chart:
     """Mark one answer on the axis."""
-    rows = pd.DataFrame(
+    rows = layer_table(
         {"answer": [float(np.clip(observed, *window))], "density": [0.0], "text": [nearest(observed, 4)]}
     )
     chart: alt.Chart = (
-        alt.Chart(checked(rows))
+        alt.Chart(rows)
         .mark_point(
             shape="triangle-up", filled=True, size=220, yOffset=-7, color=theme.ink(dark=dark), opacity=1, aria=False
         )

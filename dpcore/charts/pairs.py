@@ -130,7 +130,7 @@ def pair_table(
         rows += [(x, f.value, f.kind, f.value, f.value, f.theorem, f.about) for f in facts]
     rows += _simulated(pair, data, name, quantity, releases, seed)
     if not rows:
-        msg = refused[0][1] if refused else f"Nothing is known of the {quantity.label} without a simulation."
+        msg = refused[0][1] if refused else f"Nothing is known about the {quantity.label} without a simulation."
         raise DomainError(msg)
     frame = pd.DataFrame(rows, columns=["parameter", "value", "kind", "low", "high", "theorem", "about"])
     # exact first, then the simulation: their colours are the same in every figure
@@ -144,8 +144,9 @@ def _gaps(name: str, refused: list[tuple[float, str]]) -> tuple[str, ...]:
     if not refused:
         return ()
     first, last = refused[0][0], refused[-1][0]
-    places = nearest(first) if first == last else f"{len(refused)} places from {nearest(first)} to {nearest(last)}"
-    return (f"Nothing is drawn at {name} = {places}: {refused[0][1]}",)
+    several = f"{len(refused)} values of {name} from {nearest(first)} to {nearest(last)}"
+    where = f"{name} = {nearest(first)}" if first == last else several
+    return (f"Nothing is drawn at {where}: {refused[0][1]}",)
 
 
 def _simulated(

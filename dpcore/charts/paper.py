@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Range = tuple[float, float]
-FONT: Final = Parameter("font", "text", meaning="family of the letters, such as serif or Times New Roman")
+FONT: Final = Parameter("font", "text", meaning="font family, such as serif or Times New Roman")
 POINT: Final = 25.4 / 72.0
 """Millimetres of a point."""
 DOTS_PER_INCH: Final = 300
@@ -130,8 +130,8 @@ def sized(svg: str, paper: Paper, *, millimetres: bool) -> str:
     (width, height), unit = ((paper.width_mm, paper.height_mm), "mm") if millimetres else (paper.points, "")
     across, up = paper.canvas
     head, _, rest = svg.partition(">")
-    kept = re.sub(r'\s(?:width|height|viewBox)="[^"]*"', "", head)
-    return f'{kept} width="{nearest(width, 10)}{unit}" height="{nearest(height, 10)}{unit}" viewBox="0 0 {nearest(across, 10)} {nearest(up, 10)}">{rest}'
+    attributes = re.sub(r'\s(?:width|height|viewBox)="[^"]*"', "", head)
+    return f'{attributes} width="{nearest(width, 10)}{unit}" height="{nearest(height, 10)}{unit}" viewBox="0 0 {nearest(across, 10)} {nearest(up, 10)}">{rest}'
 
 
 def within(spec: Mapping[str, Any], *, x: Range | None = None, y: Range | None = None) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def plan_errors_figure(frame: pd.DataFrame, words: str, *, look: Look = PLAIN) -
         notes.append("Answers without a public number of records are in the table only.")
     if "clipping_bias" in frame:
         notes.append(
-            "These errors are those on the table, and ticks show what clipping adds: for the planner's eyes only."
+            "These errors are computed on the data, and ticks show what clipping adds: for the planner's eyes only."
         )
     chart = _error_chart(rows, look=described(look, words))
     return Figure(chart, frame, words, look.title or "Errors", tuple(notes))
@@ -131,7 +131,7 @@ def _error_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
     end = _end(float(max(np.max(width), np.max(np.abs(bias)))))
     scale = alt.Scale(domain=[-end, 1.75 * end], nice=False)  # room for the words at the right
     axis = alt.Axis(values=[-end, -end / 2, 0.0, end / 2, end])
-    x = alt.X("low:Q", title="95 % error by noise, in % of the largest there can be", scale=scale, axis=axis)
+    x = alt.X("low:Q", title="95 % error, in % of the largest possible", scale=scale, axis=axis)
     y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=170, minExtent=90))
     tips = {
         "name": "answer",
@@ -151,8 +151,8 @@ def _error_chart(rows: pd.DataFrame, *, look: Look) -> alt.LayerChart:
             tooltip=tooltips(tips),
         ),
         alt.Chart(checked(pd.DataFrame({"low": [0.0]}))).mark_rule(strokeWidth=1.5, color=ink, aria=False).encode(x=x),
-        base.mark_text(align="left", aria=False, fontSize=theme.SMALL, color=ink).encode(
-            x=alt.XDatum(1.06 * end), text=alt.Text("words:N")
+        base.mark_text(align="right", aria=False, fontSize=theme.SMALL, color=ink).encode(
+            x=alt.value("width"), text=alt.Text("words:N")
         ),
     ]
     if np.any(bias):

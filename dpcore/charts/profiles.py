@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -194,21 +195,24 @@ def profile_chart(
     return theme.finish([lines, points], look, words=text, height=400)
 
 
-def _delta(region: TradeOff, epsilon: FloatArray) -> FloatArray:
-    return np.asarray(region.delta_bounds(epsilon)[1], dtype=np.float64)
+def _delta(region: TradeOff, epsilon: float) -> float:
+    return float(region.delta_bounds(epsilon)[1][0])
 
 
 def _end(region: TradeOff) -> float:
     """Return where the profile ends: at its largest loss, or where delta is at most 1e-12 above its limit."""
     limit = region.curve.q_inf
+
+    def first(grid: FloatArray) -> int:
+        """Return the first place where delta has come down, the size of the grid if none; delta falls, so halving finds it."""
+        return bisect_left(grid, True, key=lambda epsilon: bool(_delta(region, epsilon) <= limit + pixels.FLOOR))
+
     grid = np.geomspace(0.01, MOST_EPSILON, 29)
-    gone = _delta(region, grid) <= limit + pixels.FLOOR
-    if not gone.any():
+    last = first(grid)
+    if last == grid.size:
         return MOST_EPSILON
-    last = int(np.argmax(gone))
-    low, high = (float(grid[last - 1]) if last else 0.0), float(grid[last])
-    fine = np.linspace(low, high, 13)[1:]
-    end = float(fine[np.argmax(_delta(region, fine) <= limit + pixels.FLOOR)])
+    fine = np.linspace(float(grid[last - 1]) if last else 0.0, float(grid[last]), 13)[1:]
+    end = float(fine[first(fine[:-1])])
     return 1.1 * end if limit > 0 else end
 
 

@@ -62,7 +62,7 @@ def ratio_figure(
 def _drawn(table: pd.DataFrame, of: str, by: str, notes: tuple[str, ...], look: Look) -> Figure:
     what = QUANTITIES[of]
     if table.empty:
-        msg = f"There is no place with a {by} of {what.sign} to draw. {' '.join(notes)}"
+        msg = f"There is no {by} of {what.sign} to draw. {' '.join(notes)}"
         raise DomainError(msg)
     base = theme.short(str(table["over"].iloc[0]))
     takeaway = _takeaway(table, what.sign, by, base)

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, checked
+from dpcore.charts.figure import Figure, layer_table
 from dpcore.charts.theme import PLAIN, Look
 from dpcore.core.domains import ALPHA
 from dpcore.core.errors import DomainError
@@ -80,22 +79,23 @@ def _pair(value: Any) -> Pair:
     return _RATE.check(value[0]), _RATE.check(value[1])
 
 
-def _placed(pairs: Sequence[Pair], axes: str, *, log: bool) -> pd.DataFrame:
+def _placed(pairs: Sequence[Pair], axes: str, *, log: bool) -> dict[str, list[Any]]:
     """Return the coordinates of points in the picture."""
     least = pixels.FLOOR if log else 0.0
     turned = pairs if axes == "fdp" else [(beta, alpha) for alpha, beta in pairs]
-    return pd.DataFrame({"x": [max(x, least) for x, _ in turned], "y": [max(y, least) for _, y in turned]})
+    return {"x": [max(x, least) for x, _ in turned], "y": [max(y, least) for _, y in turned]}
 
 
 def _line(pairs: list[Pair], label: str, axes: str, *, log: bool, look: Look) -> list[alt.Chart]:
     ink = theme.ink(dark=look.dark)
     rows = _placed(pairs, axes, log=log)
-    line = alt.Chart(checked(rows)).mark_line(color=ink, strokeWidth=1.25, strokeDash=[2, 3], aria=False)
+    line = alt.Chart(layer_table(rows)).mark_line(color=ink, strokeWidth=1.25, strokeDash=[2, 3], aria=False)
     layers = [line.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
     if label:
-        top = rows.loc[[rows["y"].idxmax()]].assign(text=theme.short(label))
-        right = float(top["x"].iloc[0]) >= _RIGHT
-        word = alt.Chart(checked(top)).mark_text(
+        at = rows["y"].index(max(rows["y"]))
+        top = layer_table({"x": [rows["x"][at]], "y": [rows["y"][at]], "text": [theme.short(label)]})
+        right = rows["x"][at] >= _RIGHT
+        word = alt.Chart(top).mark_text(
             color=ink, align="right" if right else "left", dx=-6 if right else 6, dy=10, aria=False
         )
         layers.append(word.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N")))
@@ -108,21 +108,22 @@ def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: 
             msg = f"A point has alpha, beta, a label and open = true or false; got {shown(dict(point))}."
             raise DomainError(msg)
     pairs = [_pair([point["alpha"], point["beta"]]) for point in points]
-    rows = _placed(pairs, axes, log=log).assign(
-        text=[theme.short(str(point.get("label", ""))) for point in points],
-        rates=[f"α = {nearest(alpha, 4)}, β = {nearest(beta, 4)}" for alpha, beta in pairs],
-        open=[bool(point.get("open", False)) for point in points],
-    )
+    rows = _placed(pairs, axes, log=log) | {
+        "text": [theme.short(str(point.get("label", ""))) for point in points],
+        "rates": [f"α = {nearest(alpha, 4)}, β = {nearest(beta, 4)}" for alpha, beta in pairs],
+        "open": [bool(point.get("open", False)) for point in points],
+    }
     ink, back = theme.ink(dark=look.dark), theme.paper(dark=look.dark)
-    base = alt.Chart(checked(rows)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+    base = alt.Chart(layer_table(rows)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     tips = [alt.Tooltip("text:N", title="point"), alt.Tooltip("rates:N", title="errors")]
     fill = alt.ColorValue(ink, condition={"test": "datum.open", "value": back})
     dots = base.mark_point(filled=True, size=110, opacity=1, stroke=ink, strokeWidth=2, aria=False)
     layers = [dots.encode(color=fill, tooltip=tips)]
-    for align, part in (("left", rows[rows["x"] < _RIGHT]), ("right", rows[rows["x"] >= _RIGHT])):
-        named = part[part["text"] != ""]
-        if len(named):
-            words = alt.Chart(checked(named)).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+    for align in ("left", "right"):
+        named = [i for i, x in enumerate(rows["x"]) if (x >= _RIGHT) == (align == "right") and rows["text"][i]]
+        if named:
+            some = layer_table({name: [values[i] for i in named] for name, values in rows.items()})
+            words = alt.Chart(some).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
             place: dict[str, Any] = {"align": align, "dx": 10 if align == "left" else -10, "dy": -9, "fontWeight": 600}
             layers += theme.halo_text(words, "text:N", dark=look.dark, fontSize=theme.SMALL, **place)
     return layers

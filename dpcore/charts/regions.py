@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.charts import pixels, theme
-from dpcore.charts.figure import Figure, Series, checked, tooltips
+from dpcore.charts.figure import Figure, Series, layer_table, tooltips
 from dpcore.charts.sampling import Regions, area, label_of, named, note, sample
 from dpcore.charts.theme import PLAIN, Look, described
 from dpcore.core.numerals import nearest
@@ -54,7 +54,8 @@ def region_table(regions: Regions) -> pd.DataFrame:
     DataFrame
         Columns as in `dpcore.charts.sampling.sample`.
     """
-    return pd.concat([sample(region, label) for label, region in named(regions).items()], ignore_index=True)
+    parts = [sample(region, label) for label, region in named(regions).items()]
+    return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
 
 
 def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None = None) -> str:
@@ -174,9 +175,10 @@ def region_chart(  # noqa: PLR0913  each is a choice of its own about the pictur
     series = Series(columns["label"].tolist(), dark=look.dark, places=places)
     points = _placed(columns, _order(columns, series, selected), series, axes=axes, log=log)
     x, y = _axes(axes, log=log)
-    layers = [_fill(points, series, x, y, log=log)] if filled else []
+    curves = _curves(points, series)
+    layers = [_fill(curves, x, y, log=log)] if filled else []
     layers += _guessing(x, y, log=log, dark=look.dark)
-    layers.append(_lines(points, series, x, y, selected=series.name_of.get(selected or ""), legend=legend))
+    layers.append(_lines(curves, series, x, y, selected=series.name_of.get(selected or ""), legend=legend))
     layers.append(_points(points, series, x, y, corners=corners))
     text = f"Privacy regions of {', '.join(series.names)}: false negatives against false positives."
     return theme.finish(layers, look, words=text, height=460)
@@ -260,23 +262,26 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
     return x, alt.Y("y:Q", title=TITLES[up], scale=scale, axis=axis)
 
 
-def _fill(points: Columns, series: Series, x: alt.X, y: alt.Y, *, log: bool) -> alt.Chart:
-    """Fill between each curve and blind guessing; in the log view the far end needs extra points."""
-    columns = {name: points[name] for name in ("label", "x", "y", "guess")}
-    if log:
-        columns = _far_ends(columns)
+def _curves(points: Columns, series: Series) -> pd.DataFrame:
+    """Return the points of lines and fills, which share one table."""
     paint = series.fills()
-    columns["paint"] = np.array([paint[label] for label in columns["label"].tolist()], dtype=object)
+    fills = [paint[label] for label in points["label"].tolist()]
+    return layer_table({**{name: points[name] for name in ("label", "x", "y", "guess", "step")}, "paint": fills})
+
+
+def _fill(curves: pd.DataFrame, x: alt.X, y: alt.Y, *, log: bool) -> alt.Chart:
+    """Fill between each curve and blind guessing; in the log view the far end needs extra points."""
     chart: alt.Chart = (
-        alt.Chart(checked(pd.DataFrame(columns)))
+        alt.Chart(layer_table(_far_ends(curves)) if log else curves)
         .mark_area(opacity=1, line=False, aria=False)
         .encode(x=x, y=y, y2=alt.Y2("guess:Q"), detail=alt.Detail("label:N"), fill=alt.Fill("paint:N", scale=None))
     )
     return chart
 
 
-def _far_ends(columns: Columns) -> Columns:
+def _far_ends(curves: pd.DataFrame) -> Columns:
     """Add the points that make the diagonal look round in the log view; each region is sorted along x."""
+    columns: Columns = {name: curves[name].to_numpy() for name in ("label", "x", "y", "guess", "paint")}
     parts: list[Columns] = []
     for label in dict.fromkeys(columns["label"].tolist()):
         own = columns["label"] == label
@@ -291,6 +296,7 @@ def _far_ends(columns: Columns) -> Columns:
                 "x": across[order],
                 "y": np.concatenate((y, height))[order],
                 "guess": np.concatenate((guess, _guess(more, log=True)))[order],
+                "paint": np.full(across.size, columns["paint"][own][0], dtype=object),
             }
         )
     return {name: np.concatenate([part[name] for part in parts]) for name in columns}
@@ -299,23 +305,25 @@ def _far_ends(columns: Columns) -> Columns:
 def _guessing(x: alt.X, y: alt.Y, *, log: bool, dark: bool) -> list[alt.Chart]:
     """Draw the diagonal of blind guessing with its name."""
     at = _LOG_DIAGONAL if log else np.array([0.0, 1.0])
-    line = pd.DataFrame({"x": _clamped(at, log=log), "y": _guess(at, log=log)})
+    line = layer_table({"x": _clamped(at, log=log), "y": _guess(at, log=log)})
     words = "dotted: blind guessing" if log else "blind guessing"
-    place = pd.DataFrame({"x": [0.4 if log else 0.52], "y": [1e-10 if log else 0.5], "text": [words]})
+    place = layer_table({"x": [0.4 if log else 0.52], "y": [1e-10 if log else 0.5]})
     quiet = theme.quiet(dark=dark)
-    rule = alt.Chart(checked(line)).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
+    rule = alt.Chart(line).mark_line(color=quiet, strokeWidth=1.5, strokeDash=[3, 3], aria=False)
     align: Literal["right", "left"] = "right" if log else "left"
-    word = alt.Chart(checked(place)).mark_text(align=align, dx=-6 if log else 6, dy=-6, color=quiet, aria=False)
-    return [rule.encode(x=x, y=y), word.encode(x=x, y=y, text=alt.Text("text:N"))]
+    word = alt.Chart(place).mark_text(align=align, dx=-6 if log else 6, dy=-6, color=quiet, aria=False)
+    return [rule.encode(x=x, y=y), word.encode(x=x, y=y, text=alt.TextValue(words))]
 
 
-def _lines(points: Columns, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool) -> alt.Chart:
+def _lines(
+    curves: pd.DataFrame, series: Series, x: alt.X, y: alt.Y, *, selected: str | None, legend: bool
+) -> alt.Chart:
     """Draw the curves; the selected one is thicker."""
     width: Any = alt.StrokeWidthValue(2)
     if selected is not None:
         width = alt.StrokeWidthValue(2, condition={"test": {"field": "label", "equal": selected}, "value": 3.5})
     chart: alt.Chart = (
-        alt.Chart(checked(pd.DataFrame({name: points[name] for name in ("label", "x", "y", "step")})))
+        alt.Chart(curves)
         .mark_line(aria=False, strokeJoin="round")
         .encode(x=x, y=y, order=alt.Order("step:Q"), strokeWidth=width, **series.strokes(legend=legend))
     )
@@ -336,7 +344,7 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
         "kind": "β is",
     }
     wording = {"exact": "exact", "lower": "a lower bound (safe side)", "approximate": "an approximation, no bound"}
-    table = pd.DataFrame(
+    table = layer_table(
         {
             "x": rows["x"],
             "y": rows["y"],
@@ -352,7 +360,7 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
         }
     )
     chart: alt.Chart = (
-        alt.Chart(checked(table))
+        alt.Chart(table)
         .mark_point(filled=True, aria=False)
         .encode(
             x=x,

@@ -46,7 +46,7 @@ def release_takeaway(table: pd.DataFrame, title: str) -> str:
         )
     far = table.iloc[int(np.argmax(np.abs(table["difference"].to_numpy())))]
     return (
-        f"In this release of the {title} the number for {far['answer']} is off most: {nearest(far['released'])} instead "
+        f"In this release of the {title} the number for {far['answer']} is furthest off: {nearest(far['released'])} instead "
         f"of {nearest(far['true'])}; the {len(table)} numbers are off by "
         f"{nearest(float(table['difference'].abs().mean()), 3)} on average (a simulation, not a promise)."
     )
@@ -95,7 +95,7 @@ def _choice_figure(pair: Choosing, data: Dataset, table: pd.DataFrame, look: Loo
     places = [int(np.argmin(np.abs(options - value))) for value in (true, released)]
     truth, answer = ((names[place], _chance(chances[place])) for place in places)
     if not rows["true"].any():  # records outside the bounds
-        other = f"the true answer is {nearest(true)}, which no release can be: it lies outside the bounds"
+        other = f"the true answer is {nearest(true)}, which no release can equal: it lies outside the bounds"
         places = [-1, places[1]]
     elif truth == answer:
         other = "that is the true answer"

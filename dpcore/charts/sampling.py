@@ -7,7 +7,7 @@ if they have too many, by fewer edges on the safe side (`dpcore.charts.thinning`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -70,7 +70,7 @@ def label_of(selected: str | None, items: Mapping[str, TradeOff]) -> str | None:
     return next((label for label, region in items.items() if str(region) == selected), None)
 
 
-def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
+def sample(region: TradeOff, label: str | None = None, *, kind: str | None = None) -> pd.DataFrame:
     """Return the points to draw for one region.
 
     Parameters
@@ -79,6 +79,8 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         The region.
     label : str, optional
         Its name in the legend, by default its own (`TradeOff.legend`).
+    kind : str, optional
+        What its rates are, if they are less than the region itself says.
 
     Returns
     -------
@@ -88,32 +90,35 @@ def sample(region: TradeOff, label: str | None = None) -> pd.DataFrame:
         where the curve has reached 0); `corner` marks exact corners; `step` counts the points from alpha = 0 on; `kind`
         is ``exact`` or, where beta is on the safe side, ``lower``.
     """
-    points = result(_points, region)
-    return points if label is None else points.assign(label=label)
+    columns = dict(result(_columns, region))
+    if label is not None:
+        columns["label"] = label
+    if kind is not None:
+        columns["kind"] = kind
+    return pd.DataFrame(columns)
 
 
-def _points(region: TradeOff) -> pd.DataFrame:
+def _columns(region: TradeOff) -> dict[str, Any]:
+    """Return the columns of `sample`; a text that is the same in all rows stands there once."""
     curve = published(region.curve)
     with gate.naming(region):
         path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)
     power = _power(curve, path)
     gate.border(region, path.alpha, path.beta, power)
-    return pd.DataFrame(
-        {
-            "region": str(region),
-            "label": region.legend,
-            "alpha": path.alpha + 0.0,
-            "beta": path.beta + 0.0,
-            "power": power,
-            "epsilon": path.loss + 0.0,
-            "epsilon_label": _loss_labels(path),
-            "corner": path.corner,
-            "step": np.arange(path.alpha.size),
-            "kind": np.where(path.safe, "lower", _kinds(region, path.alpha)),
-            **facts(region),
-        },
-        columns=list(COLUMNS),
-    )
+    columns = {
+        "region": str(region),
+        "label": region.legend,
+        "alpha": path.alpha + 0.0,
+        "beta": path.beta + 0.0,
+        "power": power,
+        "epsilon": path.loss + 0.0,
+        "epsilon_label": _loss_labels(path),
+        "corner": path.corner,
+        "step": np.arange(path.alpha.size),
+        "kind": np.where(path.safe, "lower", _kinds(region, path.alpha)),
+        **facts(region),
+    }
+    return {name: columns[name] for name in COLUMNS}
 
 
 def corner_count(region: TradeOff) -> int | None:
@@ -187,5 +192,5 @@ def _power(curve: Curve, path: Path) -> FloatArray:
 
 def _loss_labels(path: Path) -> list[str]:
     """Return the losses as text, since JSON has no infinity: ``1.2``, ``-inf``, ``at least 3.4``."""
-    texts = [nearest(loss + 0.0, 4) for loss in path.loss]
-    return [f"at least {text}" if low else text for text, low in zip(texts, path.open_loss, strict=True)]
+    texts = [nearest(loss + 0.0, 4) for loss in path.loss.tolist()]
+    return [f"at least {text}" if low else text for text, low in zip(texts, path.open_loss.tolist(), strict=True)]

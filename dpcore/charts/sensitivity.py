@@ -54,7 +54,7 @@ def sensitivity_error_figure(
         "Half of the releases are off by less than the left end of a bar, 95 of 100 by less than its right end. Errors are against "
         "the statistic of the values within the bounds; they depend on the data and are for their owner."
     )
-    moved = (f"{grouped(data.moved)} values lie outside the bounds and count as the nearer one.",) * bool(data.moved)
+    moved = (f"{grouped(data.moved)} values lie outside the bounds and count as the nearer bound.",) * bool(data.moved)
     return Figure(chart, table, takeaway, look.title or f"Errors of a private {query.label}", (notes, *moved))
 
 
@@ -66,7 +66,7 @@ def error_words(table: pd.DataFrame, query: SensitiveQuery, data: Dataset) -> st
         f"{size_words(best['error_95'])} in 95 of 100 releases ({best['errors']})"
     )
     if best["mechanism"] == usual["mechanism"]:
-        return f"{words}; no noise that follows the data does better."
+        return f"{words}; no data-dependent noise does better."
     delta = f", δ = {nearest(best['delta'], 3)}" if best["delta"] else ""
     return (
         f"{words}, where Laplace noise by the global sensitivity needs {size_words(usual['error_95'])}. It keeps "

@@ -83,8 +83,8 @@ def attack_figure(
     )
     top = max(all_of_them, key=lambda attack: attack.mu)
     says = (
-        f"With noise of standard deviation {outward(float(sigma[0]), 4)} on each of {releases} means, all releases tell at most "
-        f"ε = {outward(max(learnt), 3)} about one value (most at time {top.time}), its own release {outward(own, 3)}, and all releases tell at most "
+        f"With noise of standard deviation {outward(float(sigma[0]), 4)} on each of {releases} means, all releases reveal at most "
+        f"ε = {outward(max(learnt), 3)} about one value (most at time {top.time}), its own release {outward(own, 3)}, and all releases reveal at most "
         f"{outward(whole, 3)} about all values of one user."
     )
     notes = (
@@ -200,4 +200,4 @@ def series_region_figure(
     says = f"Each worst attack is a Gaussian shift: {words}."
     bounded = attacks[GROUP].kind == "upper"
     notes = (TRUE_MODEL, *(["For all users together, μ is an upper bound."] if bounded else []))
-    return lab_figure(Regions("What the releases tell", says, shapes, notes=notes), look)
+    return lab_figure(Regions("What the releases reveal", says, shapes, notes=notes), look)

@@ -1,4 +1,4 @@
-"""The data of ``dpcore utility``: an example, or a column of a CSV file, with its size, bounds and categories."""
+"""The data of a command: an example, or a column of a CSV file, with its size, bounds and categories."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.cli.options import number_list
-from dpcore.core.domains import COUNT
+from dpcore.core.domains import COUNT, REAL
 from dpcore.core.errors import DomainWarning, ParseError
 
 if TYPE_CHECKING:
@@ -48,6 +48,16 @@ def configure(parser: Parser) -> None:
         choices=("count", "drop"),
         default="count",
         help="undeclared answers: counted in a bin called other, or their rows dropped (default: count)",
+    )
+
+
+def configure_column(parser: Parser) -> None:
+    """Add a CSV file as an argument, and the options of its column of numbers with public bounds."""
+    parser.add_argument("file", metavar="FILE", help="a CSV file")
+    parser.add_argument("--column", metavar="C", default="", help="its column (default: the first)")
+    parser.add_value("--lower", REAL.but(name="lower"), "public lower bound of the values ...", metavar="A")
+    parser.add_value(
+        "--upper", REAL.but(name="upper"), "... and upper bound; values outside are moved to it", metavar="B"
     )
 
 

@@ -45,3 +45,16 @@ def shared(owner: Hashable, make: Callable[[], Result]) -> Result:
         cache[owner] = make()
     result: Result = cache[owner]
     return result
+
+
+def remark(seconds: float) -> None:
+    """Keep how long the tolerance would have taken where it was given up last in this question."""
+    cache = _cache.get()
+    if cache is not None:
+        cache[remark] = seconds
+
+
+def remarked() -> float | None:
+    """Return the time kept by `remark` in this question, if there is one."""
+    cache = _cache.get()
+    return None if cache is None else cache.get(remark)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -46,7 +47,8 @@ __all__ = [
     "unknown",
 ]
 
-RESERVED: Final = ("log", "sqrt", "inf", "union")
+RESERVED: Final = ("log", "sqrt", "inf")  # words of numbers: no entry can have such a name
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 RELATIONS: Final = ("any", "substitution", "add/remove")
 
 
@@ -216,6 +218,20 @@ _entries: dict[str, Entry] = {}
 _T = TypeVar("_T")
 
 
+def _check_free(entry: Entry) -> None:
+    """Refuse a name that is no word of the language, or that another class has; a module that is loaded again keeps its names."""
+    if not _NAME.fullmatch(entry.name) or entry.name in RESERVED:
+        msg = (
+            "The name of an entry must be lower-case letters, digits and underscores, start with a letter, and not be "
+            f"{' or '.join(RESERVED)}; got {shown(entry.name)}."
+        )
+        raise DomainError(msg)
+    other = _entries.get(entry.name)
+    if other is not None and other.factory.__module__ != entry.factory.__module__:
+        msg = f"The name {shown(entry.name)} is taken by {other.factory.__module__}; {entry.factory.__module__} needs another."
+        raise DomainError(msg)
+
+
 def register(  # noqa: PLR0913  one argument per fact of an entry
     name: str,
     *,
@@ -243,6 +259,11 @@ def register(  # noqa: PLR0913  one argument per fact of an entry
     -------
     callable
         The decorator of the class.
+
+    Raises
+    ------
+    DomainError
+        If the language could not tell the name from a number or from another entry.
     """
 
     def add(cls: type[_T]) -> type[_T]:
@@ -268,6 +289,7 @@ def register(  # noqa: PLR0913  one argument per fact of an entry
             factory,
             getattr(cls, "also_accepts", ()),
         )
+        _check_free(entry)
         _entries[name] = entry
         cls.entry = entry  # type: ignore[attr-defined]  # nodes carry their own description
         return cls

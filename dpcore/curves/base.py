@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_outline import Outline
     from dpcore.engine.contour_table import Factor
+    from dpcore.engine.few_jumps import FewJumps
+    from dpcore.engine.trimmed_mixture import Trimmed
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -187,10 +189,27 @@ class Curve(ABC):
         """Return the pair with rare far losses, at most `mass` of P1, moved to infinity, if that eases composition."""
         return self
 
+    def trimmed_above(self, loss: float) -> Trimmed | None:  # noqa: ARG002  most curves have nothing to trim
+        """Return the pair with its losses above one moved to infinity, if it is known what they lack to infinite ones."""
+        return None
+
+    def few_jumps(self, copies: int) -> FewJumps | None:  # noqa: ARG002  most curves have no jumps
+        """Return the profile of many copies where a few rare far losses make it up, if the pair has such losses."""
+        return None
+
     @property
     def mgf_rounding(self) -> float:
-        """Rounding error of M(s) in units of 2^-53 M(Re s): 2 for a closed form."""
-        return 2.0
+        """Rounding error of M(s) in units of 2^-53 M(Re s): 2 for a closed form; of parts, the sum over their copies."""
+        return float(sum(k * part.mgf_rounding for part, k in self.transform_parts)) or 2.0
+
+    def log_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log M(c) at real c and a bound of its error beyond 4 abs(log M(c)), in units of 2^-53."""
+        return self.log_mgf(c.astype(np.complex128)).real, np.full(c.size, 4.0 * self.mgf_rounding)
+
+    @property
+    def transform_parts(self) -> tuple[tuple[Curve, int], ...]:
+        """Curves, and how often each occurs, whose transforms are multiplied; empty if the curve has a transform of its own."""
+        return ()
 
     def transform_effort(self, copies: int) -> float:  # noqa: ARG002  for most curves the number does not matter
         """Return about how many operations the transform takes for a composition of `copies` (see `dpcore.regions.cost`)."""

@@ -138,7 +138,9 @@ class AdaptiveRange(Curve):
     LARGEST_K: ClassVar[int] = 256  # where the first grid has 9 cells to an epsilon, close to the fewest allowed
     LARGEST_EPSILON: ClassVar[float] = 300.0  # chords divide by e^-epsilon
     _WORK: ClassVar[float] = 6e6  # (k cells)^2 of the first grid, a tenth of a second or so
-    _MOST_WORK: ClassVar[float] = 1.5e8  # of the finest grid, a few seconds; less work means wider brackets
+    _MOST_WORK: ClassVar[float] = (
+        4.5e8  # of the finest grid, some five seconds; with less, top_k(1, 2..10) at 1e-6 is refused
+    )
 
     def __init__(self, epsilon: float, k: int) -> None:
         self.epsilon, self.k = epsilon, k
@@ -151,7 +153,7 @@ class AdaptiveRange(Curve):
     @classmethod
     def _cells(cls, epsilon: float, k: int) -> int:
         """Return the number of cells per epsilon of the first grid: what the work allows, none wider than 1."""
-        return max(int(np.clip(np.sqrt(cls._WORK) / k, 8, 600)), int(np.ceil(min(epsilon, 1e9))))
+        return max(int(np.clip(np.sqrt(cls._WORK) / k, 8, 650)), int(np.ceil(min(epsilon, 1e9))))
 
     @classmethod
     def fits(cls, epsilon: float, k: int) -> bool:

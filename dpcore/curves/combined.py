@@ -11,6 +11,7 @@ from dpcore.core.errors import BudgetError
 from dpcore.core.numerals import nearest
 from dpcore.core.question import question
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
+from dpcore.engine.contour_table import rounding_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -361,6 +362,11 @@ class Erased(Curve):
     def mgf_rounding(self) -> float:
         """That of the base, and of two logarithms and two exponentials."""
         return 4.0 + self.base.mgf_rounding
+
+    def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
+        """Return the same at each exponent."""
+        rows = [np.broadcast_to(rounding_units(self.base, row[None]), (1, row.size)) for row in np.atleast_2d(s)]
+        return np.asarray(4.0 + np.concatenate(rows).reshape(s.shape), dtype=np.float64)
 
     @property
     def has_mgf(self) -> bool:

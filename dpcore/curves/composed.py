@@ -1,4 +1,4 @@
-"""Curves of products: finite sums over a polygon, Laplace powers, and the certified contour integral."""
+"""Curves of products: finite sums over a polygon, and the certified contour integral."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 from dpcore.core.effort import checkpoint, current
 from dpcore.core.lazy import Lazy
 from dpcore.core.rounding import failure
-from dpcore.curves import duality
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
-from dpcore.curves.spline_tails import SplineTails
 from dpcore.curves.subsampled import SHORT, TALLEST
-from dpcore.engine import contour, splines
+from dpcore.engine import contour
+from dpcore.engine.contour_atoms import SplitFactor
 from dpcore.engine.sampled_laplace_mgf import TallError
 from dpcore.engine.sandwich import Sandwich
 
@@ -23,17 +22,17 @@ if TYPE_CHECKING:
     from dpcore.curves.polygon import Polygon
     from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_outline import Outline
+    from dpcore.engine.few_jumps import FewJumps
+    from dpcore.engine.trimmed_mixture import Trimmed
 
-_CELLS = 4_000_000  # epsilons times losses in memory at once, 32 MB
-# Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.
-_SPLINE_SECONDS, _SPLINE_ALWAYS, _SPLINE_MOST = 3.0, 0.012, 5_000
-_FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
+_CELLS = 1 << 18  # epsilons times losses at once: they stay in the processor's cache, and the clock is looked at often
 _TRIALS, _LEVELS = 3, 1.0  # retries without far jumps, and decades between the masses that may be left out
 _EASY_TRANSFORM = 1e8  # work of a transform whose lines are short
 _LIKELY = 1e-12  # delta below which few questions go: the first guess
 _SPARE = 0.02  # share of the tolerance that the left-out masses may use; more would widen the bracket visibly
+_RATIO, _ABOVE = 1.15, 1.8  # of epsilons that share a cut, and of the loss at the cut to the largest of them
 _VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
-_CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
+CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
 
 
 class Directed(Curve):
@@ -79,9 +78,9 @@ class Directed(Curve):
         return self.forward.log_mgf(s)
 
     @property
-    def mgf_rounding(self) -> float:
-        """That of the forward curve."""
-        return self.forward.mgf_rounding
+    def transform_parts(self) -> tuple[tuple[Curve, int], ...]:
+        """The forward curve."""
+        return ((self.forward, 1),)
 
     def log_decay(self, c: float, y: float) -> float:
         """Return that of the forward curve."""
@@ -144,9 +143,9 @@ class Sum(Curve):
         return np.asarray(self.polygon.log_mgf(s) + self.smooth.log_mgf(s), dtype=np.complex128)
 
     @property
-    def mgf_rounding(self) -> float:
-        """The sum of the two."""
-        return self.polygon.mgf_rounding + self.smooth.mgf_rounding
+    def transform_parts(self) -> tuple[tuple[Curve, int], ...]:
+        """Both."""
+        return (self.polygon, 1), (self.smooth, 1)
 
     def log_decay(self, c: float, y: float) -> float:
         """Return the decay of the smooth part."""
@@ -173,13 +172,14 @@ class Certified(Curve):
         self.parts = list(parts)
         self._engines: dict[float, contour.Contour] = {}
         self._trimmed: dict[tuple[float, float], contour.Contour] = {}
+        self._cuts: dict[tuple[int, float], tuple[Trimmed | None, contour.Contour | None]] = {}
         self._first: Certified | None = None
         self.symmetric = all(curve.symmetric for curve, _ in parts)
         self.q_inf = failure([(curve.q_inf, k) for curve, k in parts])
         self.p_inf = failure([(curve.p_inf, k) for curve, k in parts])
         self.max_loss = largest_loss((curve.max_loss, k) for curve, k in parts)
         self.min_loss = -largest_loss((-curve.min_loss, k) for curve, k in parts)
-        self.work = _CONTOUR if self.has_mgf else _LATTICE
+        self.work = CONTOUR if self.has_mgf else _LATTICE
         engine = "contour integral" if self.has_mgf else "lattice bracket"
         self.method = f"tensor product, {engine}"
 
@@ -195,9 +195,9 @@ class Certified(Curve):
             return self._brackets(epsilon)
         out = np.empty((4, epsilon.size))
         if up.any():
-            out[:, up] = _stacked(self._brackets(epsilon[up]))
+            out[:, up] = stacked(self._brackets(epsilon[up]))
         e = epsilon[~up]
-        out[:, ~up] = _stacked(_exchanged(e, self.inverse()._brackets(-e)))
+        out[:, ~up] = stacked(exchanged(e, self.inverse()._brackets(-e)))
         return (out[0], np.minimum(out[1], 1.0)), (out[2], out[3])
 
     def _brackets(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
@@ -208,7 +208,7 @@ class Certified(Curve):
         out = np.empty((4, epsilon.size))
         out[:] = np.array([self.q_inf, self.q_inf, 1.0 - self.q_inf, 1.0 - self.q_inf])[:, None]
         if not above.all():
-            out[:, ~above] = _stacked(self._inner(epsilon[~above], tolerance))
+            out[:, ~above] = stacked(self._inner(epsilon[~above], tolerance))
         return (out[0], out[1]), (out[2], out[3])
 
     def _inner(self, epsilon: FloatArray, tolerance: float) -> tuple[Bounds, Bounds]:
@@ -217,6 +217,7 @@ class Certified(Curve):
             (np.zeros(epsilon.size), np.ones(epsilon.size)),
         )
         if self._rare:
+            bounds = self._with_lack(epsilon, tolerance, self._by_few_jumps(epsilon, bounds))
             return self._without_jumps(epsilon, tolerance, bounds)
         if self.by_contour:
             try:
@@ -238,6 +239,46 @@ class Certified(Curve):
             curve.has_far_jumps and curve.rarely and curve.transform_effort(k) > _EASY_TRANSFORM
             for curve, k in self.parts
         )
+
+    def _by_few_jumps(self, epsilon: FloatArray, bounds: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
+        """Return brackets where a few jumps of the only part make up the loss, and the given ones elsewhere."""
+        if self._few_jumps is None:
+            return bounds
+        low, high = self._few_jumps.delta_bounds(epsilon)
+        (least, most), rest = bounds
+        low, high = np.maximum(low, least), np.minimum(high, most)
+        return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
+
+    def _with_lack(self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
+        """Narrow brackets that are too wide by composing without the jumps above twice epsilon, and what these lack to infinite losses."""
+        (low, high), rest = bounds
+        wide = np.flatnonzero((high - low > tolerance * high) & (epsilon > 0.0))
+        if not wide.size or len(self.parts) > 1:
+            return bounds
+        copies, place = self.parts[0][1], np.floor(np.log(epsilon[wide]) / np.log(_RATIO)).astype(np.int64)
+        for name in np.unique(place).tolist():
+            trimmed, engine = self._cut_engine(name, tolerance)
+            if trimmed is None or engine is None:
+                return bounds
+            at = wide[place == name]
+            least, most = trimmed.far(epsilon[at], copies)
+            lower, upper = engine.delta_bounds(epsilon[at])
+            low[at], high[at] = np.maximum(low[at], lower - most), np.minimum(high[at], upper - least)
+        return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
+
+    def _cut_engine(self, name: int, tolerance: float) -> tuple[Trimmed | None, contour.Contour | None]:
+        """Return the only part without its jumps above a loss, and its contour."""
+        key = (name, tolerance)
+        if key not in self._cuts:
+            part, copies = self.parts[0]
+            trimmed = part.trimmed_above(_ABOVE * _RATIO ** (name + 1))
+            known = None if trimmed is None else contour.Contour([(trimmed, copies)], tolerance / 2, fine=True)
+            self._cuts[key] = trimmed, known
+        return self._cuts[key]
+
+    @Lazy
+    def _few_jumps(self) -> FewJumps | None:
+        return self.parts[0][0].few_jumps(self.parts[0][1]) if len(self.parts) == 1 else None
 
     def _without_jumps(
         self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]
@@ -268,10 +309,11 @@ class Certified(Curve):
     def _refined_on_lattice(
         self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]
     ) -> tuple[Bounds, Bounds]:
-        """Narrow very wide brackets of the contour: a narrow core with far jumps suits a lattice better."""
+        """Narrow wide brackets of the contour: a narrow core with far jumps, or a few atoms, suit a lattice better."""
         (low, high), rest = bounds
-        wide = np.flatnonzero((high - low > max(tolerance, _VERY_WIDE) * high) & (high > _WORTHWHILE))
-        if wide.size and all(curve.has_far_jumps for curve, _ in self.parts):
+        worst, least = (tolerance, 0.0) if self._split else (max(tolerance, _VERY_WIDE), _WORTHWHILE)
+        wide = np.flatnonzero((high - low > worst * high) & (high > least))
+        if wide.size and (self._split or all(curve.has_far_jumps for curve, _ in self.parts)):
             lower, upper = self._sandwich.delta_bounds(epsilon[wide], tolerance)
             low[wide], high[wide] = np.maximum(low[wide], np.minimum(lower, upper)), np.minimum(high[wide], upper)
         return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
@@ -326,8 +368,13 @@ class Certified(Curve):
         if self._first is not None:
             return self._first.by_contour
         tallest = min((curve.tallest for curve, _ in self.parts), default=np.inf)
-        slow = tallest < np.inf or any(curve.has_far_jumps for curve, _ in self.parts)
+        slow = (tallest < np.inf and not self._split) or any(curve.has_far_jumps for curve, _ in self.parts)
         return not slow or self.log_decay(0.0, min(tallest, TALLEST)) < SHORT
+
+    @Lazy
+    def _split(self) -> bool:
+        """Whether every part is a few atoms and a density: then most products need few nodes, and a lattice serves the rest."""
+        return all(isinstance(curve, SplitFactor) for curve, _ in self.parts)
 
     @Lazy
     def _sandwich(self) -> Sandwich:
@@ -350,9 +397,9 @@ class Certified(Curve):
         return np.asarray(sum(k * curve.log_mgf(s) for curve, k in self.parts), dtype=np.complex128)
 
     @property
-    def mgf_rounding(self) -> float:
-        """The sum over all copies."""
-        return float(sum(k * curve.mgf_rounding for curve, k in self.parts))
+    def transform_parts(self) -> tuple[tuple[Curve, int], ...]:
+        """All parts."""
+        return tuple(self.parts)
 
     def log_decay(self, c: float, y: float) -> float:
         """Return the sum over the parts."""
@@ -364,141 +411,13 @@ class Certified(Curve):
         return all(curve.has_mgf for curve, _ in self.parts)
 
 
-def _stacked(pair: tuple[Bounds, Bounds]) -> FloatArray:
+def stacked(pair: tuple[Bounds, Bounds]) -> FloatArray:
     """Return the four bounds as the rows of one array."""
     return np.stack((*pair[0], *pair[1]))
 
 
-def _exchanged(epsilon: FloatArray, other: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
+def exchanged(epsilon: FloatArray, other: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
     """Return the bounds at epsilon < 0 from the inverse's at -epsilon: 1 - delta(e) = e^e (1 - d(-e))."""
     (low, high), (rest_low, rest_high) = other
     weight, gap = np.exp(epsilon), -np.expm1(epsilon)
     return (gap + weight * low, gap + weight * high), (weight * rest_low, weight * rest_high)
-
-
-def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
-    """Return the estimated time of the splines, inf where they are out of reach or the estimate itself would take long."""
-    return splines.cost(k, cells, epsilon) if k <= _SPLINE_MOST and splines.reach(epsilon, k) else np.inf
-
-
-class LaplaceFold(Curve):
-    """k answers with Laplace noise of the same epsilon: exact splines if they are cheap, otherwise the contour."""
-
-    one_sum = True
-    is_product = True
-
-    def __init__(self, base: Curve, epsilon: float, k: int) -> None:
-        self.base, self.epsilon, self.k = base, epsilon, k
-        self._engines: dict[float, contour.Contour] = {}
-        self.max_loss = largest_loss([(epsilon, k)])
-        self.min_loss = -self.max_loss
-        seconds = _spline_seconds(epsilon, k, k)
-        fades = k * base.log_decay(0.0, 1e4) < _FADED
-        self.exact = seconds <= _SPLINE_ALWAYS or (not fades and seconds <= _SPLINE_SECONDS)
-        self.certified = not self.exact
-        self.work = 1.0 if self.exact else _CONTOUR
-        self.method = "exact Laplace splines" if self.exact else "tensor product, contour integral"
-
-    @Lazy
-    def _splines(self) -> splines.LaplacePower:
-        return splines.laplace_power(self.epsilon, self.k)
-
-    @Lazy
-    def _tails(self) -> SplineTails:
-        return SplineTails(self._splines, self.epsilon, self.k)
-
-    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the exact value, or the contour's bracket with the splines' help near the largest loss."""
-        return self.two_sided(epsilon)[0]
-
-    def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
-        """Return brackets of delta and 1 - delta; negative epsilon by symmetry."""
-        epsilon = np.asarray(epsilon, dtype=np.float64)
-        e = np.abs(epsilon)
-        if self.exact:
-            value = np.where(e >= self.max_loss, 0.0, self._splines.delta(np.minimum(e, self.max_loss)))
-            pair = (value, value), (1.0 - value, 1.0 - value)
-        else:
-            pair = self._certified(e)
-        down = epsilon < 0
-        if not down.any():
-            return pair
-        out = _stacked(pair)
-        out[:, down] = _stacked(_exchanged(epsilon[down], ((out[0, down], out[1, down]), (out[2, down], out[3, down]))))
-        return (out[0], out[1]), (out[2], out[3])
-
-    def outline(self) -> Outline | None:
-        """Return the saddle point approximation of the contour."""
-        return None if self.exact else self._engine(current().tolerance).outline()
-
-    def expanded(self, grid: FloatArray) -> Local | None:
-        """Return that of the contour."""
-        return None if self.exact or grid[-1] >= self.max_loss else self._engine(current().tolerance).expanded(grid)
-
-    def beta_safe(self, alpha: FloatArray) -> FloatArray:
-        """Return the exact beta, or the safe side alone."""
-        return self.beta_bounds(alpha)[0] if self.exact else duality.beta_safe(self, alpha)
-
-    def beta_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return beta: exact from the tail masses of the splines, otherwise by duality."""
-        if not self.exact:
-            return super().beta_bounds(alpha)
-        value = self._tails.beta(np.asarray(alpha, dtype=np.float64))
-        return value, value
-
-    def power_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return 1 - beta; below the first corner it is e^(k eps) alpha."""
-        lower, upper = super().power_bounds(alpha)
-        if not self.exact:
-            return lower, upper
-        a = np.asarray(alpha, dtype=np.float64)
-        top = np.exp(-self.k * np.log(2.0) - self.max_loss)
-        first = np.exp(np.minimum(self.max_loss, 700.0)) * a
-        return np.where(a <= top, first, lower), np.where(a <= top, first, upper)
-
-    def _engine(self, tolerance: float) -> contour.Contour:
-        if tolerance not in self._engines:
-            self._engines[tolerance] = contour.Contour([(self.base, self.k)], tolerance)
-        return self._engines[tolerance]
-
-    def _certified(self, e: FloatArray) -> tuple[Bounds, Bounds]:
-        tolerance = current().tolerance
-        open_ = e < self.max_loss
-        if not open_.all():
-            out = np.zeros((4, e.size))
-            out[2:] = 1.0
-            if open_.any():
-                out[:, open_] = _stacked(self._certified(e[open_]))
-            return (out[0], out[1]), (out[2], out[3])
-        (low, high), rest = self._engine(tolerance).two_sided(e)
-        wide = np.flatnonzero(high - low > tolerance * high)
-        if wide.size:
-            low[wide], high[wide] = self._by_splines(e[wide], low[wide], high[wide])
-        return (low, high), rest
-
-    def _by_splines(self, e: FloatArray, low: FloatArray, high: FloatArray) -> Bounds:
-        if not splines.reach(self.epsilon, self.k):
-            return low, high
-        cells = splines.cells_above(self.epsilon, self.k, float(e.min()))
-        if _spline_seconds(self.epsilon, self.k, cells) > _SPLINE_SECONDS:
-            return low, high
-        value = splines.laplace_power(self.epsilon, self.k, cells).delta(e)
-        slack = 1e-10
-        return np.maximum(low, value * (1 - slack)), np.minimum(high, value * (1 + slack))
-
-    def inverse(self) -> LaplaceFold:
-        """Return itself: the curve is symmetric."""
-        return self
-
-    def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return k times that of one answer."""
-        return np.asarray(self.k * self.base.log_mgf(s), dtype=np.complex128)
-
-    @property
-    def mgf_rounding(self) -> float:
-        """That of one answer, k times."""
-        return self.k * self.base.mgf_rounding
-
-    def log_decay(self, c: float, y: float) -> float:
-        """Return k times that of one answer."""
-        return self.k * self.base.log_decay(c, y)

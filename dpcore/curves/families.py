@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.effort import checkpoint
+from dpcore.curves.possible import SMALLEST_NORMAL, raised
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
 
-_NORMAL: Final = 2.2250738585072014e-308  # smaller doubles have few digits or none
 _DOUBLINGS: Final = 1100  # from 1 to beyond the largest double
 _HALVINGS: Final = 140  # most intervals end after 55; near an epsilon of 0 the exponent is halved as well
 
@@ -44,8 +44,7 @@ class CurveFamily(ABC):
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return (lower, upper) of the delta of each curve; one that doubles cannot hold is known to be below them, as at the gate."""
         value = self.deltas(epsilon)
-        lost = (value < _NORMAL) & ((value > 0.0) | (epsilon < self.largest_losses))
-        return np.where(value < _NORMAL, 0.0, value), np.where(lost, _NORMAL, value)
+        return np.where(value < SMALLEST_NORMAL, 0.0, value), raised(value, epsilon, self.largest_losses)
 
     def epsilons(self, delta: FloatArray) -> FloatArray:
         """Return the smallest epsilon >= 0 of each curve at which its delta is at most `delta` > 0, by bisection.

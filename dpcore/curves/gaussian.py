@@ -3,7 +3,7 @@ r"""Gaussian privacy: N(0, 1) against N(mu, 1), closed forms only."""
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
+from scipy.special import erfcx, ndtr, ndtri
 
 from dpcore.core.effort import checkpoint
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, mirrored_delta
@@ -172,8 +172,3 @@ def _slope(t: FloatArray) -> FloatArray:
         first = 1.0 / tail
         out[large] = first / (x + first)
     return out
-
-
-def log_beta(mu: float, log_alpha: FloatArray) -> FloatArray:
-    """Return log G_mu(alpha) from log alpha, also for rates far below the smallest double."""
-    return np.asarray(log_ndtr(-ndtri_exp(log_alpha) - mu), dtype=np.float64)

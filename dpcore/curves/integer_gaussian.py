@@ -38,8 +38,10 @@ MOST_INTEGERS = 10**6  # a curve of as many losses is still composed in seconds
 NARROW = 0.8  # below this sigma the transform is a short sum; from there on seven terms of T leave less than e^-140
 _TERMS = 3  # terms of T on either side: the next is below e^{-24 pi^2 sigma^2}
 _NOTHING = 45.0  # a term of T below e^-45 is far below the last place, even added up over 10^5 copies
+_PLAINLY_NORMAL = math.sqrt(0.5 * _NOTHING) / math.pi  # sigma from which T on the real axis is 1 to rounding
 _FACTORS = 2_000_000  # parts times places in memory at once, 16 MB
-_ROUGH = 0.4  # below this sigma the bound of the decay is 0
+_FIRST_PARTS = 16  # parts with which the bound of a decay begins: they are enough for nearly all cells
+_FADED = -200.0  # logarithm of a decay that is small enough: e^-200 of the size of M on the real axis
 _STEADY = 0.25  # length of a cell, in steps of the angle, over which a decay changes little
 _SPREAD = 24  # the parts with the longest periods that must change little over a cell: they carry the bound
 
@@ -248,10 +250,9 @@ class IntegerGaussians(Curve):
         c = np.asarray(c, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             value, slope = 0.5 * self._mu**2 * (c * c + c), 0.5 * self._mu**2 * (2 * c + 1)
-            for sigma, move, count in zip(self.sigma, self.move, self.count, strict=True):
+            narrow = self.sigma < _PLAINLY_NORMAL
+            for sigma, move, count in np.stack((self.sigma, self.move, self.count))[:, narrow].T.tolist():
                 weight = 2.0 * math.exp(-2.0 * (math.pi * sigma) ** 2)
-                if weight < math.exp(-_NOTHING):
-                    continue
                 angle = 2.0 * math.pi * move * np.fmod(c, 1.0)
                 value += count * (np.log1p(weight * np.cos(angle)) - math.log1p(weight))
                 slope -= count * weight * np.sin(angle) * 2.0 * math.pi * move / (1.0 + weight * np.cos(angle))
@@ -274,22 +275,43 @@ class IntegerGaussians(Curve):
         return float(_STEADY * periods[0] / (2.0 * math.pi))
 
     def decay_between(self, ends: FloatArray) -> FloatArray:
-        """Return an upper bound of log(abs(M(c+iY))/M(c)) for all c and all Y in each cell between two ascending ends."""
+        """Return an upper bound of log(abs(M(c+iY))/M(c)) for all c and all Y in each cell between two ascending ends.
+
+        Parts that reach a quarter of their period after the cell are normal there and share one sum. No part raises the
+        bound, so a cell is left as soon as some of the others have made it small: those with the longest periods, which
+        change least over a cell, come first.
+        """
+        whole, shift = self._quarter_sums
+        near = np.searchsorted(0.5 * self._half_period, ends[1:])  # the parts from here on
+        total = shift[near] - 0.5 * whole[near] * ends[:-1] ** 2 * (1.0 - 1e-12)
         middle, half = 0.5 * (ends[1:] + ends[:-1]), 0.5 * (ends[1:] - ends[:-1])
-        total = np.zeros(middle.size)
-        step = max(1, _FACTORS // max(1, middle.size))
-        wide = np.flatnonzero(self.sigma >= _ROUGH)
-        for start in range(0, wide.size, step):
+        open_ = np.flatnonzero((total > _FADED) & (near > 0))
+        last, size = int(near[open_].max(initial=0)), _FIRST_PARTS
+        while last and open_.size:
             checkpoint()
-            part = wide[start : start + step]
-            rate = (self.move[part] / self.sigma[part] ** 2)[:, None]
-            sigma = self.sigma[part][:, None]
-            angle = middle * rate
-            v = np.abs(angle - 2.0 * math.pi * np.rint(angle / (2.0 * math.pi)))
-            v = np.maximum(v - half * rate * (1 + 1e-9) - 1e-12 * (1.0 + angle), 0.0)
-            log_ratio = -0.5 * (sigma * v) ** 2 + _bracket(sigma, v)
-            total += np.minimum(log_ratio, 0.0).T @ self.count[part]
+            first = max(0, last - max(1, min(size, _FACTORS // open_.size)))
+            decay = self._decay(slice(first, last), middle[open_], half[open_])
+            total[open_] += self.count[first:last] @ np.where(np.arange(first, last)[:, None] < near[open_], decay, 0.0)
+            open_ = open_[total[open_] > _FADED]
+            last, size = first, 2 * size
         return total
+
+    @Lazy
+    def _quarter_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums over all parts from each on of count move^2 / sigma^2, and of the bracket up to a quarter period."""
+        square = self.count * (self.move / self.sigma) ** 2
+        bracket = self.count * _bracket(self.sigma, np.full(self.sigma.size, 0.5 * math.pi))
+        sums = [np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in (square, bracket)]
+        return sums[0], sums[1]
+
+    def _decay(self, part: slice, middle: FloatArray, half: FloatArray) -> FloatArray:
+        """Return that bound for each of some parts, in cells of given middles and half lengths."""
+        sigma, move = self.sigma[part, None], self.move[part, None]
+        rate = move / sigma**2
+        angle = middle * rate
+        v = np.abs(angle - 2.0 * math.pi * np.rint(angle / (2.0 * math.pi)))
+        v = np.maximum(v - half * rate * (1 + 1e-9) - 1e-12 * (1.0 + angle), 0.0)
+        return np.asarray(np.minimum(_bracket(sigma, v) - 0.5 * (sigma * v) ** 2, 0.0), dtype=np.float64)
 
 
 def _bracket(sigma: FloatArray, v: FloatArray) -> FloatArray:
@@ -298,7 +320,7 @@ def _bracket(sigma: FloatArray, v: FloatArray) -> FloatArray:
     others = np.exp(-2.0 * math.pi * square * np.maximum(math.pi - v, 0.0))  # m = 1 over m = 0
     rest = 1.0 + others + 3.0 * np.exp(-2.0 * math.pi**2 * square)
     least = 1.0 - 2.0 * np.exp(-2.0 * math.pi**2 * square) * (1 + 1e-6) - 4.0 * np.exp(-8.0 * math.pi**2 * square)
-    return np.asarray(np.log(rest) - np.log(np.maximum(least, 1e-300)), dtype=np.float64)
+    return np.asarray(np.log(rest) - np.log(least), dtype=np.float64)
 
 
 def _gaussian(s: ComplexArray, sigma: FloatArray, move: FloatArray, count: FloatArray) -> ComplexArray:

@@ -14,8 +14,9 @@ from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.engine import mixture_mgf
+from dpcore.engine.few_jumps import FewJumps
 from dpcore.engine.normal_jumps import Jumps
-from dpcore.engine.trimmed_mixture import Trimmed
+from dpcore.engine.trimmed_mixture import ExchangedTrim, Trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +29,11 @@ _TAIL = 9.5  # standard deviations beyond the last peak: the rest is below 1e-19
 _CELLS = 1 << 19  # nodes times epsilons at once, 4 MB
 _STEPS = 60  # of Newton's method: some eight are taken
 _UNIT = 2.0**-53
+_USUAL = 400.0  # units of the rounding of a transform near the middle of the axis
 _CANCELS = 0.02  # part of a mass that a difference must leave: it then has 1e-13 of rounding, and needs no integral
 _LARGEST_MOVE = 100.0  # standard deviations: two normal laws so far apart have next to nothing in common
 _RARELY = 0.01  # total probability of moves below which composition starts without the far ones
+_FARTHEST_PLACE, _PLACES = 60.0, 6000  # x among which that of a loss is interpolated
 _FAR = 1e3  # |x| beyond any threshold that is looked for
 
 
@@ -80,6 +83,14 @@ class JumpTransform(Curve):
         value, slope = mixture_mgf.cumulants(-1.0 - c, self.jumps)
         return value, -slope
 
+    def cumulant_rounding(self, c: FloatArray) -> FloatArray:
+        """Bound the error of log M(c) from `cumulants` beyond abs(log M(c)), in units of 2^-53."""
+        return mixture_mgf.cumulant_rounding(-1.0 - c if self.flipped else c, self.jumps)
+
+    def log_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log M(c) at real c and a bound of its error beyond abs(log M(c)), in units of 2^-53."""
+        return self.cumulants(c)[0], self.cumulant_rounding(c)
+
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound by paths off the real axis."""
         return mixture_mgf.log_decay(-1.0 - c if self.flipped else c, y, self.jumps)
@@ -87,7 +98,7 @@ class JumpTransform(Curve):
     @property
     def has_far_jumps(self) -> bool:
         """Whether the record is sampled rarely but reveals much when it is."""
-        return not self.flipped and self.has_mgf
+        return self.has_mgf
 
     @property
     def rarely(self) -> bool:
@@ -101,16 +112,36 @@ class JumpTransform(Curve):
 
     def trimmed(self, mass: float) -> Factor:
         """Return the pair with its far jumps, at most `mass` of P1, removed from the finite losses."""
-        return Trimmed(self.jumps, mass) if self.has_far_jumps else self
+        if not self.has_far_jumps:
+            return self
+        trimmed = Trimmed(self.jumps, mass)
+        return ExchangedTrim(trimmed) if self.flipped else trimmed
+
+    def trimmed_above(self, loss: float) -> Trimmed | None:
+        """Return the pair without its jumps above a loss, in the direction in which they are positive losses."""
+        if not self._jumps_up:
+            return None
+        x = np.linspace(-_FARTHEST_PLACE, _FARTHEST_PLACE, _PLACES)
+        place = float(np.interp(loss, self.jumps.log_ratio(x), x))
+        return Trimmed(self.jumps, self.jumps.mass_above(place, 1.0)[1])
+
+    def few_jumps(self, copies: int) -> FewJumps | None:
+        """Return the profile of many copies, in the same direction."""
+        return FewJumps(self.jumps, copies, self.loss_scale * math.sqrt(copies)) if self._jumps_up else None
+
+    @property
+    def _jumps_up(self) -> bool:
+        """Whether the far jumps are positive losses, and finite."""
+        return self.has_far_jumps and not self.flipped and self.jumps.lost == 0.0 and self.jumps.rest > 0.0
 
     @property
     def mgf_rounding(self) -> float:
-        """Rounding error of the quadrature, in units of 2^-53 M(Re s)."""
-        return mixture_mgf.ROUNDING
+        """A usual rounding error of the quadrature, in units of 2^-53 M(Re s), for plans: bounds are those along a line."""
+        return _USUAL
 
-    def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
-        """Return the same at Re s = c."""
-        return mixture_mgf.rounding(-1.0 - c if self.flipped else c, self.jumps)
+    def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
+        """Bound the rounding error at each exponent, in units of 2^-53 M(Re s)."""
+        return mixture_mgf.rounding(-1.0 - s if self.flipped else s, self.jumps)
 
 
 class GaussianMixture(JumpTransform):

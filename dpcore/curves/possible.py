@@ -18,12 +18,21 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 """Relative rounding allowed in these comparisons."""
 
+SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
+"""2.2e-308: smaller doubles have few digits or none, and nothing is concluded from their order."""
+
 
 def deltas(curve: Curve, epsilon: FloatArray) -> Bounds:
     """Return the bounds of delta; refuse numbers that no profile has."""
     bounds = curve.delta_bounds(epsilon)
     refuse("delta", "epsilon", epsilon, bounds, 1.0)
     return bounds
+
+
+def raised(upper: FloatArray, epsilon: FloatArray, max_loss: float | FloatArray) -> FloatArray:
+    """Return upper deltas of which none is lost among the doubles below the smallest normal one, or is 0 before the largest loss."""
+    lost = (upper < SMALLEST_NORMAL) & ((upper > 0.0) | (epsilon < max_loss))
+    return np.where(lost, SMALLEST_NORMAL, upper)
 
 
 def betas(curve: Curve, alpha: FloatArray) -> Bounds:
@@ -55,7 +64,7 @@ def refuse(what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -
     if wrong.any():
         raise _wrong(what, where, at, bounds, int(np.argmax(wrong)))
     order = np.argsort(at, kind="stable")
-    ceiling = np.minimum.accumulate(upper[order])
+    ceiling = np.maximum(np.minimum.accumulate(upper[order]), SMALLEST_NORMAL)
     with np.errstate(invalid="ignore"):  # infinite epsilons
         grows = lower[order][1:] > ceiling[:-1] * (1.0 + ROUNDING)
     if grows.any():

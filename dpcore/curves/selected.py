@@ -43,7 +43,7 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.curves import polygon_algebra
-from dpcore.curves.possible import deltas
+from dpcore.curves.possible import deltas, raised
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
@@ -167,7 +167,7 @@ def selected(curve: Curve, runs: RunCount) -> Polygon:
     delta = np.ones(epsilon.size)
     for place, (shift, rest) in enumerate(shifts):
         checkpoint(place / len(shifts))
-        one = np.minimum(deltas(curve, epsilon - shift)[1], 1.0)
+        one = raised(np.minimum(deltas(curve, epsilon - shift)[1], 1.0), epsilon - shift, curve.max_loss)
         delta = np.minimum(delta, runs.some(one) * _WIDEN + rest)
     if math.isfinite(curve.max_loss):
         delta[-1] = float(runs.some(np.array([curve.q_inf]))[0]) * _WIDEN

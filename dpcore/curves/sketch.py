@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.engine.contour_local import Local
 
+_WIDER = 200.0  # brackets of delta that are too wide for the narrowest interval around a root are often narrow enough for this one
 _SECANTS = 8  # steps to a root before the general search takes over
 _SMALLEST, _LOG_ZERO = 5e-324, -746.0  # the smallest double, and a number below its logarithm
 _AROUND = np.cos(np.pi * (np.arange(8) + 0.5) / 8)[::-1]
@@ -59,6 +60,8 @@ def root(curve: Curve, delta: float) -> tuple[float, float] | None:
     estimate = _interpolated(curve, goal, x, slope)
     if estimate is not None:
         certain = _around(curve, delta, estimate, close)
+        if certain is None and _blurred(curve, estimate, -slope * close * estimate):
+            certain = _around(curve, delta, estimate, _WIDER * close)
         if certain is not None:
             return certain
     last, step, value = x, x, 0.0
@@ -85,6 +88,12 @@ def _around(curve: Curve, delta: float, x: float, close: float) -> tuple[float, 
     low, high = x * (1 - 0.3 * close), x * (1 + 0.6 * close)
     least, most = curve.delta_bounds(np.array([low, high]))
     return (low, high) if least[0] >= delta >= most[1] and low > 0 else None
+
+
+def _blurred(curve: Curve, x: float, change: float) -> bool:
+    """Whether the bracket of delta at x is wider than a change of log delta: no better place would decide more."""
+    least, most = (float(log_delta(bound)[0]) for bound in curve.delta_bounds(np.array([x])))
+    return most - least > 0.3 * change
 
 
 def _interpolated(curve: Curve, goal: float, x: float, slope: float) -> float | None:

@@ -168,7 +168,11 @@ def _largest(holds: Callable[[FloatArray], NDArray[np.bool_]], high: FloatArray)
         last = np.maximum(np.sum(holds(np.exp(rows)), axis=0) - 1, 0)
         low, high = (np.take_along_axis(rows, np.minimum(last + step, _CUTS)[None], axis=0)[0] for step in (0, 1))
     rate = np.exp(low)
-    return np.asarray(np.where(holds(rate[None])[0], rate, 0.0), dtype=np.float64)
+    # what holds on a row may fail, by the rounding of the exponential, for the same rate computed alone
+    below = rate * (1.0 - 2.0**-50 * (2.0 + np.abs(low)))
+    return np.asarray(
+        np.where(holds(rate[None])[0], rate, np.where(holds(below[None])[0], below, 0.0)), dtype=np.float64
+    )
 
 
 class SampledGaussian(JumpTransform, Subsampled):
@@ -181,6 +185,8 @@ class SampledGaussian(JumpTransform, Subsampled):
 
 class SampledLaplace(Subsampled):
     """Laplace noise on a Poisson sample: its transform is known."""
+
+    takes_rows = True
 
     def __init__(self, base: Curve, share: float, *, flipped: bool = False) -> None:
         super().__init__(base, share, flipped=flipped)
@@ -214,11 +220,18 @@ class SampledLaplace(Subsampled):
 
     def atoms(self) -> tuple[FloatArray, FloatArray]:
         """Return the two losses with an atom and their masses under P1, rounded down."""
-        law = self.transform
-        losses, masses = np.array([law.high, law.low]), np.array([0.5 * np.exp(-law.eps0), 0.5])
+        losses, masses = self.transform.atoms()
         if self.flipped:
             return -losses, masses * (1 - 1e-14)
         return losses, masses * np.exp(losses) * (1 - 1e-14)
+
+    def log_atoms(self, s: ComplexArray) -> ComplexArray:
+        """Return the logarithm of the transform of the atoms alone."""
+        return self.transform.log_atoms(self._own(s))
+
+    def split_decay(self, c: float, y: float) -> tuple[float, float] | None:
+        """Return the atoms' share, and a bound of the density's."""
+        return self.transform.split_decay(-1.0 - c if self.flipped else c, y)
 
     def transform_effort(self, copies: int) -> float:
         """Return the work of the transform, or of the lattice of few copies."""
@@ -231,6 +244,8 @@ class SampledLaplace(Subsampled):
 
 class SampledLaplaceClosure(SampledClosure):
     """The symmetric closure of Laplace noise on a sample, with its transform."""
+
+    takes_rows = True
 
     def __init__(self, curve: SampledLaplace, method: str) -> None:
         super().__init__(curve, method)
@@ -252,6 +267,19 @@ class SampledLaplaceClosure(SampledClosure):
     def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
         """Return the rounding error at each exponent, in units of 2^-53 M(Re s)."""
         return self.transform.units(s)
+
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """Return the three losses with an atom and their masses under P1, rounded down."""
+        losses, masses = self.transform.atoms()
+        return losses, masses * np.exp(losses) * (1 - 1e-14)
+
+    def log_atoms(self, s: ComplexArray) -> ComplexArray:
+        """Return the logarithm of the transform of the atoms alone."""
+        return self.transform.log_atoms(s)
+
+    def split_decay(self, c: float, y: float) -> tuple[float, float] | None:
+        """Return the atoms' share, and a bound of the density's."""
+        return self.transform.split_decay(c, y)
 
     def transform_effort(self, copies: int) -> float:
         """Return the work of the transform, or of the lattice of few copies."""

@@ -87,9 +87,9 @@ class VisibleChoice(Curve):
         """That of the transform."""
         return self._transform.mgf_rounding
 
-    def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
-        """Return that of the transform at Re s = c."""
-        return self._transform.mgf_rounding_at(c)
+    def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
+        """Return that of the transform at each exponent."""
+        return self._transform.mgf_rounding_along(s)
 
     @property
     def loss_scale(self) -> float:

@@ -23,7 +23,7 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
 from dpcore.core.question import shared
-from dpcore.engine.contour_atoms import Atomic, Atoms, product_atoms
+from dpcore.engine.contour_atoms import Atomic, Atoms, SplitFactor, product_atoms
 from dpcore.engine.contour_cells import BucketPlace, fine_cells, log_kappas
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_outline import Outline, outline
@@ -40,7 +40,7 @@ from dpcore.engine.contour_share import (
     tighten,
     tighten_short,
 )
-from dpcore.engine.contour_sum import UNIT, Room, evaluate_terms, long_sums
+from dpcore.engine.contour_sum import UNIT, Room, evaluate_classes, long_sums
 from dpcore.engine.contour_table import Branch, Factor, TransformProduct, crossings, mirrored, saddle_table
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
 
 _ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # of the interval of c of each kernel
-_SLACK = 1e-9  # relative, of a tabulated log M: many times its error
+_SLACK = 1e-9  # relative, of a tabulated log M, beyond the bound of its rounding
 _LOG_TINY = -700.0  # logarithm below which a bound is too close to the smallest doubles for a contour
 
 
@@ -152,6 +152,15 @@ class Contour:
         return product_atoms(self.product.parts)
 
     @Lazy
+    def _split(self) -> bool:
+        return all(isinstance(part, SplitFactor) for part, _ in self.product.parts)
+
+    def _without_atoms(self, bucket: Bucket, accuracy: float) -> Line | None:
+        """Return a line of a product of split parts without the sums of their atoms, whose part is a finite sum."""
+        known = self._split and self._atoms is not None and self._atoms.has_kernel(bucket.kind)
+        return plain_line(self.product, bucket, accuracy, _MOST_PLAIN, without_atoms=True) if known else None
+
+    @Lazy
     def _width(self) -> float:
         """Return the standard deviations covered by one line: at its ends the kernel is smaller and rounding matters more."""
         return _WIDTH if UNIT * self.product.rounding < 1e-3 * self.tolerance else _NARROW
@@ -191,11 +200,16 @@ class Contour:
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return an upper bound of delta at epsilon >= 0 at almost no cost: Chernoff's, at the saddle points."""
         c, log_m = self.branches[KERNEL_D].c, self.branches[KERNEL_D].log_m
-        top = log_m + log_kappas(c) + _SLACK * (1.0 + np.abs(log_m)) + 4 * UNIT * self.product.rounding
+        top = log_m + log_kappas(c) + _SLACK * (1.0 + np.abs(log_m)) + self._table_error
         with np.errstate(over="ignore"):
             bound = (top[:, None] - c[:, None] * epsilon).min(axis=0, initial=0.0)
         tail = np.exp(np.maximum(bound + 1e-9, -745.0)) + TINY
         return np.asarray(np.minimum(self.product.delta_inf * (1 + 8 * UNIT) + tail, 1.0), dtype=np.float64)
+
+    @Lazy
+    def _table_error(self) -> FloatArray:
+        """Bound the rounding of log M(c) at the exponents of the table that lead to an upper bound."""
+        return np.asarray(2.0 * UNIT * self.product.cumulant_rounding(self.branches[KERNEL_D].c), dtype=np.float64)
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation of the whole profile."""
@@ -213,6 +227,8 @@ class Contour:
             inside = share.eps[0] - half >= share.bucket.low and share.eps[-1] + half <= share.bucket.high
             if share.least is not NOTHING or share.bucket.kind == KERNEL_N or not inside:
                 return None
+        if any(share.bucket.lines[0].without_atoms for share in shares):
+            return None
         self._fill([share.bucket for share in shares])
         stretches = [Stretch(share.bucket.lines[0], share.eps, share.bucket.low, share.bucket.high) for share in shares]
         expanded = expansions(stretches, half)
@@ -267,7 +283,7 @@ class Contour:
         for number, share in enumerate(work):
             checkpoint(number / len(work))
             if share.bucket.lines and not share.bucket.lines[0].smoothing:
-                tighten_short(share)
+                tighten_short(share, self._atoms if share.bucket.lines[0].without_atoms else None)
             else:
                 self._long(share, cache.room)
         out = np.empty((4, eps.size))
@@ -305,12 +321,7 @@ class Contour:
         """Compute the first line of each bucket and the terms of the short ones, those of similar length together."""
         lines = [line for bucket in buckets if (line := self._line(bucket, 0)) is not None]
         new = [line for line in lines if not line.smoothing and line.terms is None]
-        least = 0
-        for most in _CLASSES:
-            some = [line for line in new if least < line.count <= most]
-            if some:
-                evaluate_terms(self.product, some, max(line.count for line in some))
-            least = most
+        evaluate_classes(self.product, new, _CLASSES)
 
     def _line_cache(self) -> LineCache:
         """Return the lines of this question.
@@ -384,7 +395,7 @@ class Contour:
         values = self.product.cumulants(points.ravel())[0].reshape(points.shape)
         apart = (points - c[:, None])[:, 1:]
         with np.errstate(invalid="ignore"):
-            bounds = values + log_kappas(points)
+            bounds = values + log_kappas(points) + self.product.table_error(points, values)
             ratio = bounds[:, 1:] - values[:, :1]
             ratio -= apart * np.where(apart > 0, low[:, None], high[:, None])
         rows = np.array((c, values[:, 0], bounds[:, 0], low, high, curvature)).T.tolist()
@@ -449,13 +460,15 @@ class Contour:
             few, some, most = _NODES_FINE if self.fine else (_FINE_NODES, _PLAIN_NODES, _MOST_PLAIN)
             line = (
                 plain_line(product, bucket, bucket.plan[0], few)
+                # lattice laws never fade on their own: many plain nodes would reach the tolerance, a few smoothed ones do
+                or (None if self.fine else fading_line(product, bucket, s, 0.05 * coarse, cap))
+                or self._without_atoms(bucket, 0.05 * coarse)
                 # a loss far from normal can be much rarer than its saddle point estimate: keep digits in reserve
                 or plain_line(product, bucket, 1e-5 * coarse, some)
                 or plain_line(product, bucket, 0.02 * coarse, most)
                 or plain_line(product, bucket, 2.5 * coarse, most)
-                # a narrow core with far jumps would need a million smoothed nodes: its bracket stays wide
-                or (None if self.fine else fading_line(product, bucket, s, 0.05 * coarse, cap))
-                or (None if self.fine else smooth_line(product, bucket, s, 0.05 * coarse, cap))
+                # a narrow core with far jumps, or atoms, would need a million smoothed nodes: its bracket stays wide
+                or (None if self.fine or self._split else smooth_line(product, bucket, s, 0.05 * coarse, cap))
             )
         elif bucket.lines[-1].count < cap:
             # the kernel may be much smaller than estimated: then the omitted nodes, not the smoothing, make the bracket wide

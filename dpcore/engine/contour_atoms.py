@@ -5,6 +5,14 @@ known mass m_a to that expectation is known, so any set of atoms sharpens both s
 
     delta <= smoothed - sum_a m_a psi(eps-a)
     delta >= smoothed - E_1[bump(eps-L)] + sum_a m_a (bump - psi)(eps-a),          bump >= psi >= 0.
+
+Where every part is a few atoms and a density (`SplitFactor`), the sums of atoms alone are left out of the contour: with the transforms A and D
+of the two, M^k - A^k is that of a positive measure, no larger than the whole, so the sum over all nodes is still an upper bound and the
+excess no larger. The nodes beyond a height fall faster: by a telescoping sum, with the shares a = A(c)/M(c) and d >= abs(D)/M(c),
+
+    abs(prod M_i^k_i - prod A_i^k_i) <= prod M_i(c)^k_i sum_i k_i d_i / (a_i + d_i) prod_j (a_j + d_j)^k_j,
+
+and d falls with the height while abs(A) never fades. What is left out is a finite sum (`Atoms.kernel`).
 """
 
 from __future__ import annotations
@@ -16,16 +24,23 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from scipy.special import erfcx, gammaln, xlogy
 
+from dpcore.core.lazy import Lazy
+from dpcore.engine.contour_share import KERNEL_D, KERNEL_I, KERNEL_N
+from dpcore.engine.profile import Tables, delta_at, first_above, tables
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.engine.contour_table import Factor, FloatArray
+    from dpcore.engine.contour_table import ComplexArray, Factor, FloatArray
 
     _Law = tuple[FloatArray, FloatArray]
 
 _UNIT = 2.0**-53
 _MOST = 100_000
 """More atoms than this are ignored: each then has little mass."""
+
+_SMALL, _NEGLIGIBLE = 1e-290, 1e-302
+"""Mass that certainly did not underflow, and more than that of all atoms that did."""
 
 _REACH = 9.0
 """Beyond this many standard deviations psi is below 1e-18 of its peak."""
@@ -45,13 +60,79 @@ class Atomic(Protocol):
         """
 
 
+@runtime_checkable
+class SplitFactor(Atomic, Protocol):
+    """A factor that is a few atoms and a density."""
+
+    def log_atoms(self, s: ComplexArray) -> ComplexArray:
+        """Return the logarithm of the transform A(s) of the atoms alone, as accurate as `Factor.log_mgf`.
+
+        Parameters
+        ----------
+        s : ndarray of complex
+            Any shape.
+
+        Returns
+        -------
+        ndarray of complex
+            log A(s), -inf where A vanishes.
+        """
+
+    def split_decay(self, c: float, y: float) -> tuple[float, float] | None:
+        """Return A(c)/M(c), and a bound of abs(D(c+iY))/M(c) for every abs(Y) >= y, D the transform of the density.
+
+        Parameters
+        ----------
+        c, y : float
+            Real part, and smallest size of the imaginary part.
+
+        Returns
+        -------
+        tuple of (float, float) or None
+            Both rounded up; None where they are not known.
+        """
+
+
 @dataclass(frozen=True)
 class Atoms:
-    """Ascending losses, masses under P1 (rounded down) and the error of the losses."""
+    """Ascending losses, masses under P1 (rounded down), the error of the losses and the relative error of the masses."""
 
     loss: FloatArray
     mass: FloatArray
     blur: float
+    slack: float
+
+    def kernel(self, kind: int, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return bounds of the atoms' part of the kernel: D, -I or, without masses that may have underflowed, N."""
+        most: float | FloatArray = self._total
+        if kind == KERNEL_D:
+            value = delta_at(epsilon, self.loss, self._above)
+        elif kind == KERNEL_N:
+            below = self.mass * np.exp(-self.loss)
+            tables_ = tables(-self.loss[::-1], below[::-1])
+            weight = np.exp(epsilon)
+            value, most = weight * delta_at(-epsilon, -self.loss[::-1], tables_), weight * float(below.sum())
+        else:
+            at = first_above(epsilon, self.loss)
+            before = np.concatenate(([0.0], np.cumsum(self.mass)))[at]
+            nearest = self.loss[np.minimum(at, self.loss.size - 1)]
+            value = before + np.exp(np.minimum(epsilon - nearest, 0.0)) * self._above.discounted[at]
+        # every kernel changes by at most the distance, times the mass (for N times that of e^(eps-L))
+        error = value * 1e-12 + self.blur * most * (1 + self.slack) + _NEGLIGIBLE
+        low, high = value - error, value * (1 + self.slack) + error
+        return (-high, -low) if kind == KERNEL_I else (low, high)
+
+    def has_kernel(self, kind: int) -> bool:
+        """Whether the atoms' part of a kernel is known: N weighs a mass by e^-L, which may be huge."""
+        return kind != KERNEL_N or float(self.mass.min()) > _SMALL
+
+    @Lazy
+    def _above(self) -> Tables:
+        return tables(self.loss, self.mass)
+
+    @Lazy
+    def _total(self) -> float:
+        return float(self.mass.sum())
 
     def corrections(self, epsilon: FloatArray, s: float) -> tuple[FloatArray, FloatArray]:
         """Return the amounts to add to the lower bound and to subtract from the upper bound at each epsilon."""
@@ -93,7 +174,9 @@ def product_atoms(parts: Sequence[tuple[Factor, int]]) -> Atoms | None:
     if law is None:
         return None
     stages = len(parts) + sum(count.bit_length() for _, count in parts)
-    return Atoms(law[0], law[1] * (1 - 1e-11), 64 * _UNIT * scale * (stages + 1))
+    # of each copy the rounding of its own masses, and that of log-gamma
+    slack = 1e-10 + math.fsum(count * (4e-14 + 40 * _UNIT * math.log(count + 2)) for _, count in parts)
+    return Atoms(law[0], law[1] * (1 - 1e-11), 64 * _UNIT * scale * (stages + 1), slack)
 
 
 def _power(loss: FloatArray, mass: FloatArray, count: int, scale: float) -> _Law | None:

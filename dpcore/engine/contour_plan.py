@@ -36,6 +36,9 @@ ones serve losses far from normal, whose M explodes soon beyond c."""
 _FINE, _SPARE = 1e-10, 0.05
 """With a coarser accuracy the omitted nodes may use only this share of it: the kernel may be smaller than estimated."""
 
+_FLAT = 40.0
+"""Multiple of the accuracy that the omitted nodes of a line without atoms may use."""
+
 _SHORTEST, _LONGEST = 1.04, 6.0
 """Factors between the heights at which the decay is evaluated."""
 
@@ -128,7 +131,8 @@ def windows(apart: FloatArray, ratio: FloatArray, target: FloatArray) -> tuple[F
 class Line:
     """Equally spaced nodes on Re s = c: enough to bracket the kernel at every epsilon of a bucket.
 
-    `cut` and `excess` bound the omitted nodes and the periodic images, both relative to e^{log_scale - c eps}.
+    `cut` and `excess` bound the omitted nodes and the periodic images, both relative to e^{log_scale - c eps}. The sums of atoms alone
+    are not in the terms of a line `without_atoms`.
     `terms` (a matrix, row by row), their `sizes` and `errors` (in units of the last place) and the sums of these belong to
     a line without smoothing; the terms of a smoothed one (kernel and correction) come in `chunks`, by their first node.
     """
@@ -141,6 +145,7 @@ class Line:
     log_scale: float
     cut: float
     excess: float
+    without_atoms: bool = False
     terms: ComplexArray | None = None
     sizes: FloatArray | None = None
     errors: FloatArray | None = None
@@ -148,10 +153,16 @@ class Line:
     chunks: dict[int, tuple[ComplexArray, FloatArray]] = field(default_factory=dict)
 
 
-def plain_line(product: TransformProduct, bucket: Bucket, accuracy: float, cap: int) -> Line | None:
-    """Return nodes without smoothing that reach the relative accuracy, or None if `cap` nodes are too few."""
+def plain_line(
+    product: TransformProduct, bucket: Bucket, accuracy: float, cap: int, *, without_atoms: bool = False
+) -> Line | None:
+    """Return nodes without smoothing that reach the relative accuracy, or None if `cap` nodes are too few.
+
+    Without atoms the omitted nodes fall by a power of the height alone, and may use more than the images, whose bound falls fast.
+    """
+    log_decay = product.log_decay_without_atoms if without_atoms else product.log_decay
     target = accuracy * bucket.size
-    most = target if accuracy < _FINE else _SPARE * target
+    most = _FLAT * target if without_atoms else target if accuracy < _FINE else _SPARE * target
     period, excess = bucket.plan[1:] if accuracy == bucket.plan[0] else bucket.window(0.0, target)
     if not math.isfinite(period):
         return None
@@ -161,12 +172,18 @@ def plain_line(product: TransformProduct, bucket: Bucket, accuracy: float, cap: 
     likely = 1.02 * math.sqrt(2 * max(0.0, -math.log(most * math.pi * y)) / bucket.variance)
     y = max(y, min(likely, cap * step))
     before = (0.0, 0.0)
-    while y <= cap * step:  # y grows by `_SHORTEST` at least: some 300 rounds at most
-        decay = -product.log_decay(bucket.c, y)
+    while y <= min(cap * step, product.tallest):  # y grows by `_SHORTEST` at least: some 300 rounds at most
+        decay = -log_decay(bucket.c, y)
         cut = math.exp(-decay) / (math.pi * y)
         if cut <= most:
             count = max(8, math.ceil(y / step) + 2)
-            return Line(bucket.c, 0.5 * (bucket.low + bucket.high), step, count, 0.0, bucket.log_m, 1.01 * cut, excess)
+            middle = 0.5 * (bucket.low + bucket.high)
+            return Line(bucket.c, middle, step, count, 0.0, bucket.log_m, 1.01 * cut, excess, without_atoms)
+        if without_atoms and decay > 0:
+            y *= min(
+                _LONGEST, max(_SHORTEST, 1.02 * math.sqrt(cut / most))
+            )  # both the bound and the kernel fall like 1/y
+            continue
         target_decay = -math.log(most * math.pi * y)
         before, y = (y, decay), y * _stride(before, (y, decay), target_decay)
     return None

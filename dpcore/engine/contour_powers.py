@@ -8,7 +8,8 @@ to its saddle point, and its answer is the same whatever else is asked.
 The bracket of one sum is that of `contour_plan`: the sum over all nodes exceeds delta by the periodic images, bounded by
 Chernoff with the exponents c' on both sides of c; nodes beyond the last are bounded by the decay of abs(M); rounding by the
 sizes of the terms. An epsilon is published if its two sides are proved: delta is at most the target at the upper one, and
-at least the target at the lower one. Where that fails, and for pairs with mass at infinity, there is no answer here.
+at least the target at the lower one. Where that fails there is no answer here. Only finite losses are counted: outputs of mass
+at infinity add nothing to a delta here, and who asks for a pair that has some adds it (`dpcore.regions.powers`).
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class PowerLine:
 
 
 class PowerContour:
-    """All powers of one pair without mass at infinite loss.
+    """All powers of the finite losses of one pair.
 
     Parameters
     ----------
@@ -203,7 +204,8 @@ class PowerContour:
     def _made(self, c: float, copies: float) -> PowerLine | None:
         """Choose the nodes for about so many copies, and evaluate the transform there.
 
-        None if more than `_MOST` nodes were needed: the law is far from normal, and its powers are asked one by one.
+        None if more than `_MOST` nodes were needed, or if no period serves: the law is far from normal, or its transform is
+        unknown on one side of c, and its powers are asked one by one.
         """
         log_m_c, mean, variance = (float(np.interp(c, self._saddles[0], row)) for row in self._saddles[1:])
         curvature = copies * variance + 1 / c**2 + 1 / (c + 1) ** 2
@@ -215,9 +217,9 @@ class PowerContour:
         spare = math.sqrt(_COPIES)
         period = self._period(spare * copies, target, points - c, values - log_m_c - mean * (points - c))
         height = self._height(c, copies / spare, target, math.sqrt(-2 * target / curvature))
-        step = 2 * math.pi / period
-        if not height / step < _MOST:
+        if not height * period < 2 * math.pi * _MOST:
             return None
+        step = 2 * math.pi / period
         z = np.asarray(c + 1j * step * np.arange(math.ceil(height / step) + 3), dtype=np.complex128)
         log_m, error = self.product.exponent(z[None, :])
         others = points, values - log_m[0, 0].real, _log_kappa(points)

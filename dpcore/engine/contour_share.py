@@ -12,6 +12,7 @@ from dpcore.engine.contour_sum import Room, short_error, short_sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpcore.engine.contour_atoms import Atoms
     from dpcore.engine.contour_plan import Bucket
     from dpcore.engine.contour_table import FloatArray
 
@@ -60,13 +61,16 @@ class Share:
         return (error, error + excess) if self.bucket.kind == KERNEL_I else (error + excess, error)
 
 
-def tighten_short(share: Share) -> None:
-    """Tighten the brackets of one bucket by a sum without smoothing."""
+def tighten_short(share: Share, atoms: Atoms | None) -> None:
+    """Tighten the brackets of one bucket by a sum without smoothing, and without the atoms if its line is."""
     bucket, line, x = share.bucket, share.bucket.lines[0], share.eps[share.todo]
     kernel = short_sums(line, x)
     below, above = share.margins(short_error(line, bucket.low, bucket.high))
     scale = np.exp(np.minimum(np.maximum(line.log_scale - line.c * x, -745.0), LOG_HUGE))
     result = scale * (kernel - below) - TINY, scale * (kernel + above) + TINY
+    if line.without_atoms and atoms is not None:
+        low, high = atoms.kernel(bucket.kind, x)
+        result = result[0] + low, result[1] + high
     if share.least is NOTHING:
         share.least, share.most = result
     else:

@@ -48,8 +48,17 @@ class Room:
         self.left = _CACHED
 
 
+def evaluate_classes(product: TransformProduct, lines: Sequence[Line], classes: Sequence[int]) -> None:
+    """Fill in the terms of short lines, those with node counts up to the same class, and alike with atoms or without, together."""
+    for least, most in pairwise((0, *classes)):
+        for without in (False, True):
+            some = [line for line in lines if least < line.count <= most and line.without_atoms is without]
+            if some:
+                evaluate_terms(product, some, max(line.count for line in some))
+
+
 def evaluate_terms(product: TransformProduct, lines: Sequence[Line], count: int) -> None:
-    """Fill in the terms of short lines, `count` nodes each, in one pass.
+    """Fill in the terms of short lines, all with or all without atoms, `count` nodes each, in one pass.
 
     More nodes than a line needs do no harm: they belong to the same infinite sum.
     """
@@ -57,17 +66,28 @@ def evaluate_terms(product: TransformProduct, lines: Sequence[Line], count: int)
     c, step, reference, log_scale = facts.T[:, :, None]
     y = np.arange(count) * step
     z = c + 1j * y
-    power, error = product.exponent(z)
     turn = reference * y
-    error += 4 * np.abs(turn) + 10
-    power.real -= log_scale
-    power.imag -= turn
-    term = np.exp(power)
-    term *= step / math.pi
-    term[:, 0] *= 0.5
-    term /= z * (z + 1)
-    size = np.abs(term)
-    error *= size
+
+    def exponentials(exponent: tuple[ComplexArray, FloatArray]) -> tuple[ComplexArray, FloatArray, FloatArray]:
+        """Return terms, their sizes and their errors."""
+        power, error = exponent
+        error += 4 * np.abs(turn) + 10
+        power.real -= log_scale
+        power.imag -= turn
+        term = np.exp(power)
+        term *= step / math.pi
+        term[:, 0] *= 0.5
+        term /= z * (z + 1)
+        size = np.abs(term)
+        error *= size
+        return term, size, error
+
+    term, size, error = exponentials(product.exponent(z))
+    if lines[0].without_atoms:
+        atoms, atoms_size, atoms_error = exponentials(product.atoms_exponent(z))
+        term -= atoms
+        size += atoms_size
+        error += atoms_error
     weights = (size.sum(axis=1), error.sum(axis=1), np.einsum("rn,rn->r", size, y))
     rows = zip(lines, _blocks(term), size, error, *(weight.tolist() for weight in weights), strict=True)
     for line, terms, sizes, errors, total, exponent, phase in rows:

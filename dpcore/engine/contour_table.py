@@ -22,7 +22,7 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
-from dpcore.core.rounding import log_keep
+from dpcore.core.rounding import UNIT, log_keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _STEP = 1e-20
 """Imaginary step of the derivative of log M on the real axis; small enough to leave no truncation error."""
+
+_UNITS = 5e4  # no tabulated log M(c) has an error of more units of 2^-53 (2 + abs(c))
 
 _FLOOR = 40.0
 """A modulus below e^-40 of its value on the real axis is rounding noise and is set to that level."""
@@ -96,8 +98,8 @@ class Factor(Protocol):
         """Return log M(s) on any branch.
 
         Required accuracy: abs(error) <= u ((r + abs(s) R) M(Re s)/abs(M(s)) + 4 abs(log M(s))) with u = 2^-53, R
-        the largest finite abs(loss) (0 if unbounded) and r = 2, or the factor's own `mgf_rounding` (`mgf_rounding_at(c)`
-        if it grows with c, `mgf_rounding_along(s)` if it differs from node to node).
+        the largest finite abs(loss) (0 if unbounded) and r = 2, or the factor's own `mgf_rounding` (`mgf_rounding_along(s)`
+        if it differs from node to node; of a product, the sum over its `transform_parts`).
 
         Parameters
         ----------
@@ -137,6 +139,7 @@ class TransformProduct:
         self.max_loss = _total([(factor.max_loss, count) for factor, count in self.parts])
         self.min_loss = -_total([(-factor.min_loss, count) for factor, count in self.parts])
         self.rounding = float(sum(k * getattr(part, "mgf_rounding", 2.0) for part, k in self.parts))
+        self.tallest = min((getattr(part, "tallest", math.inf) for part, _ in self.parts), default=math.inf)
         self._decays: dict[tuple[int, float, float], FloatArray] = {}
         self._reach = tuple(_finite(max(abs(part.min_loss), abs(part.max_loss))) for part, _ in self.parts)
 
@@ -161,27 +164,43 @@ class TransformProduct:
                 slope += count * mean
         return value, slope
 
+    def cumulant_rounding(self, c: FloatArray) -> FloatArray:
+        """Bound the error of log M(c) from `cumulants` beyond four times the sum of abs(log M_i), in units of 2^-53."""
+        total = np.zeros(c.size)
+        for (factor, count), reach in zip(self.parts, self._reach, strict=True):
+            own = getattr(factor, "cumulant_rounding", None)
+            units = own(c) if own else 4.0 * (float(getattr(factor, "mgf_rounding", 2.0)) + reach * np.abs(c))
+            total += count * units
+        return total
+
+    def table_error(self, c: FloatArray, log_m: FloatArray) -> FloatArray | float:
+        """Bound the error of log M(c) where a margin of a hundredth does not."""
+        if sum(count for _, count in self.parts) * _UNITS * (2.0 + float(np.abs(c).max())) * UNIT <= 0.009:
+            return 0.0
+        return np.asarray(UNIT * (self.cumulant_rounding(c.ravel()).reshape(c.shape) + 4.0 * np.abs(log_m)))
+
     def exponent(self, s: ComplexArray) -> tuple[ComplexArray, FloatArray]:
         """Return log M(s) and its rounding error in units of the last place; each row of `s` starts at its real c.
 
         Near a zero of one M_i only the absolute error of M_i, relative to M_i(c), is small: hence the factor
         M_i(c)/|M_i(s)|.
         """
-        total = np.zeros_like(s)
-        error = np.zeros(s.shape)
-        size = np.abs(s)
+        total, error = np.zeros_like(s), np.zeros(s.shape)
         for (factor, count), reach in zip(self.parts, self._reach, strict=True):
             checkpoint()
             rows = getattr(factor, "takes_rows", False)
             log_m = factor.log_mgf(s) if rows else factor.log_mgf(s.ravel()).reshape(s.shape)
-            at_c = log_m.real[:, :1].copy()
-            np.maximum(log_m.real, at_c - _FLOOR, out=log_m.real)
-            loss = np.exp(at_c - log_m.real)
-            loss *= _units(factor, s) + reach * size
-            loss += 4 * np.abs(log_m)
-            loss *= count
-            error += loss
+            error += count * _log_error(log_m, rounding_units(factor, s) + reach * np.abs(s))
             total += count * log_m
+        return total, error
+
+    def atoms_exponent(self, s: ComplexArray) -> tuple[ComplexArray, FloatArray]:
+        """Return the same for the atoms of split parts alone (`contour_atoms`)."""
+        total, error = np.zeros_like(s), np.zeros(s.shape)
+        for (factor, count), reach in zip(self.parts, self._reach, strict=True):
+            log_a = getattr(factor, "log_atoms")(s)  # noqa: B009  a method that only split parts have
+            error += count * _log_error(log_a, rounding_units(factor, s) + reach * np.abs(s))
+            total += count * log_a
         return total, error
 
     def pruned_exponent(
@@ -203,7 +222,7 @@ class TransformProduct:
             fall = real - at_c[i]
             log_m.real = real
             total[active] += count * log_m
-            units = _units(factor, nodes)
+            units = rounding_units(factor, nodes)
             error[active] += count * (np.exp(-fall) * (units + self._reach[i] * size) + 4 * np.abs(log_m))
             ratio[active] += count * fall
             if i % 4 == 3:
@@ -223,6 +242,19 @@ class TransformProduct:
             factor, count = self.parts[0]
             return count * factor.log_decay(c, y)
         return math.fsum(count * factor.log_decay(c, y) for factor, count in self._fading)
+
+    def log_decay_without_atoms(self, c: float, y: float) -> float:
+        """Bound the same for the product of split parts without the sums of their atoms alone (`contour_atoms`)."""
+        left, whole = 0.0, 0.0
+        for factor, count in self.parts:
+            split = getattr(factor, "split_decay", None)
+            shares = None if split is None else split(c, y)
+            if shares is None:
+                return 0.0
+            both = math.fsum(shares)
+            left += count * shares[1] / both
+            whole += count * math.log(both)
+        return min(0.0, math.log(max(left, 1e-300)) + whole + 1e-9)
 
     @property
     def has_cells(self) -> bool:
@@ -277,6 +309,16 @@ class TransformProduct:
         return (smallest, whole) if whole > 0 else (1.0, 1.0)
 
 
+def _log_error(log_m: ComplexArray, units: float | FloatArray) -> FloatArray:
+    """Return the rounding error of log M on lines, one per row, and raise values that are noise to their floor."""
+    at_c = log_m.real[:, :1].copy()
+    np.maximum(log_m.real, at_c - _FLOOR, out=log_m.real)
+    error = np.exp(at_c - log_m.real)
+    error *= units
+    error += 4 * np.abs(log_m)
+    return np.asarray(error, dtype=np.float64)
+
+
 def _cumulants(factor: Factor, c: FloatArray) -> Bounds:
     """Return log M(c) and its derivative, by the factor's own method if it has one."""
     own = getattr(factor, "cumulants", None)
@@ -289,12 +331,22 @@ def _by_step(factor: Factor, c: FloatArray) -> Bounds:
     return values.real, values.imag / _STEP
 
 
-def _units(factor: Factor, s: ComplexArray) -> float | FloatArray:
-    """Return the rounding error of a factor's M at the nodes of lines, one per row, in units of 2^-53 M(Re s)."""
+def rounding_units(factor: Factor, s: ComplexArray) -> float | FloatArray:
+    """Return the rounding error of a factor's M at the nodes of lines, one per row, in units of 2^-53 M(Re s).
+
+    Of a product it is the sum over its parts, because no part exceeds its value on the real axis. They are asked line by line,
+    as they compute their transforms: a product hands them its lines one behind the other.
+    """
     along = getattr(factor, "mgf_rounding_along", None)
-    at = getattr(factor, "mgf_rounding_at", None) if along is None else None
-    units: float | FloatArray = getattr(factor, "mgf_rounding", 2.0) if along is None else along(s)
-    return units if at is None else np.asarray(at(s.real[..., :1]), dtype=np.float64)
+    if along is not None:
+        units: float | FloatArray = along(s)
+        return units
+    parts: tuple[tuple[Factor, int], ...] = getattr(factor, "transform_parts", ())
+    if not parts:
+        return float(getattr(factor, "mgf_rounding", 2.0))
+    if s.ndim == 2 and len(s) > 1:
+        return np.concatenate([np.broadcast_to(rounding_units(factor, row[None]), (1, row.size)) for row in s])
+    return sum((count * rounding_units(part, s) for part, count in parts), np.zeros(s.shape))
 
 
 @dataclass(frozen=True)

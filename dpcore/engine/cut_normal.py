@@ -7,7 +7,8 @@ uses are log r of a likelihood ratio r (h = 1, `trimmed_mixture`) and r itself (
 entire function: however heavy the tail of g is, exponents as large as a narrow core needs are within reach.
 
 *Path.* The integral runs at height t = 0.75/m above the real axis, where \|e^{iy g}\| = e^{-y Im g} has put an end to the
-oscillations, and comes back to the axis at b on a vertical piece (that at a is below 1e-26 and is left out).
+oscillations, and comes back to the axis at b on a vertical piece. That at a is left out for s + h >= 0: g rises, so M(s) is at
+least e^{(s+h) g(a)} and the piece below 1e-26 of it. For s + h < 0 the weight moves to the left, and the path begins with it.
 
 *Quadrature.* Gauss and Legendre, n nodes on panels of half width 0.8 t. An integrand bounded by B on the ellipse with half
 axes 1.28 t and t has an error of at most (64/15) (0.8 t) B rho^(-2n) / (1 - rho^(-2)) with rho = 2.85 (Trefethen, SIAM Review
@@ -16,7 +17,7 @@ e^(2 t^2) times its largest value on the axis within 1.28 t of the middle, as lo
 the values inside. For s + h < 0 the height is lowered until \|s + h\| (g - Re g) stays small.
 
 *Decay.* For every Y >= y the modulus is at most the same integral of moduli with e^(-y Im g), at any height, plus the vertical
-piece, at most t e^(t^2/2) times the integrand at b.
+pieces, at most t e^(t^2/2) times the integrand at b, and at a with the smallest \|e^g\| of its piece, that at its upper end.
 """
 
 from __future__ import annotations
@@ -119,12 +120,13 @@ class CutNormal(ABC):
     # ---- the real axis -------------------------------------------------------------------------------------------
 
     def _axis_of(self, height: float) -> _AxisNodes:
-        key = round(height * 2**20)
-        axis = self._axes.get(key)
+        """Return the nodes below a path: they follow from the number of panels, whatever else was asked before."""
+        count = max(2, math.ceil((self.high - LOWEST) / (2 * _HALF * height)))
+        axis = self._axes.get(count)
         if axis is None:
-            x, weight = _panels(LOWEST, self.high, _HALF * height)
+            x, weight = _panels(LOWEST, self.high, count)
             log_weight = np.log(weight) - x * x / 2 - 0.5 * math.log(2 * math.pi)
-            axis = self._axes[key] = _AxisNodes(x, log_weight, self.value(x))
+            axis = self._axes[count] = _AxisNodes(x, log_weight, self.value(x))
         return axis
 
     def _path_height(self, c: float) -> float:
@@ -144,9 +146,12 @@ class CutNormal(ABC):
     def ends(self) -> tuple[float, float]:
         """The least and the largest c at which M is computed."""
         half = _HALF * _HEIGHT / max(self.steepness, 1.0)
-        largest = _SPLIT * _STEEP / (self.slope(self.high) * half) - self.shift
-        # to the left the integrand fades before its exponent turns steep
-        return -_FARTHEST, largest
+        left, right = self.slope(LOWEST) * half, self.slope(self.high) * half
+        # without a slope no loss is left: all are below doubles. The right end has shorter panels; to the left the integrand
+        # fades before its exponent turns steep, but for an exponent that moves all weight to the left end itself
+        least = -_STEEP / left - self.shift if left > 0.0 else -_FARTHEST
+        largest = _SPLIT * _STEEP / right - self.shift if right > 0.0 else _FARTHEST
+        return max(least, -_FARTHEST), min(largest, _FARTHEST)
 
     def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return log M and its derivative on the real axis; nan where an exponent is too far out."""
@@ -160,6 +165,7 @@ class CutNormal(ABC):
             at = inside[begin : begin + _BLOCK]
             exponent = np.multiply.outer(c[at] + self.shift, axis.value)
             small = product(np.expm1(np.minimum(exponent, _STEEPEST)), density) - self.removed
+            whole = exponent.max(axis=1) <= _STEEPEST  # at either end: g may be negative, and so may s + h
             exponent += axis.weight
             top = exponent.max(axis=1)
             exponent -= top[:, None]
@@ -167,7 +173,7 @@ class CutNormal(ABC):
             total = exponent.sum(axis=1)
             mean = np.einsum("ij,j->i", exponent, axis.value)
             # from M - 1, most of whose terms are small: k copies have k times the error of log M
-            near = (np.maximum(c[at] + self.shift, 0.0) * axis.value[-1] <= _STEEPEST) & (small > -0.5)
+            near = whole & (small > -0.5)
             out[0, at] = np.where(near, np.log1p(np.where(near, small, 0.0)), top + np.log(total))
             out[1, at] = mean / total
         return out[0], out[1]
@@ -208,10 +214,10 @@ class CutNormal(ABC):
         size, turn = self.turned(axis.x, height)
         fall = power * size + axis.weight + height * height / 2
         angle = power * turn - height * axis.x
-        end_size, end_turn, end_fall, end_angle = self._end(power, height)
-        size, turn, fall, angle = (
-            np.concatenate(pair) for pair in ((size, end_size), (turn, end_turn), (fall, end_fall), (angle, end_angle))
-        )
+        pieces = [(size, turn, fall, angle), self._vertical(self.high, -1.0, power, height)]
+        if power < 0:
+            pieces.append(self._vertical(LOWEST, 1.0, power, height))
+        size, turn, fall, angle = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         keep = fall > fall.max() - _FALL
         weight = np.exp(fall[keep] - self._cached_total(c)) * np.exp(1j * angle[keep])
         line = LinePath(size[keep], turn[keep], weight[None], np.zeros(1))
@@ -223,16 +229,18 @@ class CutNormal(ABC):
     def _total(self, c: float) -> float:
         return float(self.cumulants(np.array([c]))[0][0])
 
-    def _end(self, power: float, height: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the nodes of the vertical piece at b, from the path down to the axis."""
+    def _vertical(
+        self, x: float, way: float, power: float, height: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the nodes of the vertical piece at x, from the axis up to the path (way 1) or down from it (way -1)."""
         edges = height * np.append(_VERTICAL, 0.0)
         middle, half = 0.5 * (edges[:-1] + edges[1:]), 0.5 * (edges[:-1] - edges[1:])
         u = (middle[:, None] + half[:, None] * _END_NODES).ravel()
         weight = (half[:, None] * _END_WEIGHTS).ravel()
-        size, turn = self.turned(np.full(u.size, self.high), u)
-        fall = np.log(weight) - 0.5 * math.log(2 * math.pi) - self.high**2 / 2 + u * u / 2 + power * size
-        # dx is -i du
-        return size, turn, np.asarray(fall, dtype=np.float64), power * turn - self.high * u - 0.5 * math.pi
+        size, turn = self.turned(np.full(u.size, x), u)
+        fall = np.log(weight) - 0.5 * math.log(2 * math.pi) - x**2 / 2 + u * u / 2 + power * size
+        # dx is i du, up or down
+        return size, turn, np.asarray(fall, dtype=np.float64), power * turn - x * u + way * 0.5 * math.pi
 
     def log_decay(self, c: float, y: float) -> float:
         """Return an upper bound of log(|M(c + iY)| / M(c)) for every |Y| >= y, by the best of several paths."""
@@ -254,7 +262,11 @@ class CutNormal(ABC):
             exponent = power * size + axis.weight + height * height / 2 - y * turn
             top = float(exponent.max())
             value = math.exp(min(0.0, top - log_total)) * float(np.exp(exponent - top).sum())
-            value += math.exp(min(0.0, end + height * height / 2 + math.log(height) - log_total))
+            rise = height * height / 2 + math.log(height) - log_total
+            value += math.exp(min(0.0, end + rise))
+            if power < 0:
+                least = float(self.turned(np.array([LOWEST]), height)[0][0])
+                value += math.exp(min(0.0, power * least - LOWEST**2 / 2 - 0.5 * math.log(2 * math.pi) + rise))
             best = min(best, math.log(min(1.0, value * (1 + 1e-6) + _LOST)))
         return best
 
@@ -308,7 +320,8 @@ class CutNormal(ABC):
             axis = self._axis_of(_HEIGHT / max(self.steepness, 1.0))
             growth = np.abs(np.expm1(np.minimum(power * axis.value, _STEEPEST)))
             own = float(np.exp(axis.weight) @ (growth * (_BASE_UNITS + _UNITS * np.abs(axis.weight))))
-            own = min(own / math.exp(min(self._cached_total(c), _STEEPEST)), float(size @ units))
+            total, most = math.exp(min(self._cached_total(c), _STEEPEST)), float(size @ units)
+            own = min(own / total, most) if total > 0.0 else most
             y = 2.0 ** np.arange(-10.0, 60.0)
             terms = product(np.minimum(np.multiply.outer(y, reach), 2.0), size * units)
             stored = self._sizes[c] = y, np.asarray(terms + own, dtype=np.float64)
@@ -348,9 +361,8 @@ _END_NODES, _END_WEIGHTS = legendre(32)
 
 
 @lru_cache(maxsize=64)
-def _panels(low: float, high: float, half: float) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights of panels of at most a half width between two ends."""
-    count = max(2, math.ceil((high - low) / (2 * half)))
+def _panels(low: float, high: float, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights of so many panels between two ends, those at the right divided further."""
     edges = np.linspace(low, high, count + 1)
     # the exponent is steepest at the right end
     last = np.linspace(edges[-2], edges[-1], _SPLIT + 1)

@@ -233,16 +233,29 @@ def _log_total(masses: FloatArray, k: int, infinite: float | None) -> float:
     return float(stirling_error(size)[0] + 0.5 * np.log(2.0 * pi * k)) + total
 
 
-_POWER_ROUNDING, _DEVIATIONS = 1e3, 40.0
-"""Relative error of a multinomial mass in units of 2^-53, and standard deviations that hold all masses above 1e-300."""
+_LARGEST_EXPONENT, _DEVIATIONS = 704.0, 40.0
+"""Of masses above 1e-300: the largest sum of their exponents' terms, and what `power_rounding` proves about the numbers of copies."""
 
 
-def power_rounding(rounding: float, k: int) -> float:
-    """Return the relative error of the masses of `power`, in units of 2^-53, from that of its part's masses.
+def power_rounding(rounding: float, k: int, m: int) -> float:
+    r"""Return the relative error of the masses of `power` above 1e-300, in units of 2^-53, from that of its part's m masses.
 
-    With q_i (1 + t_i) for q_i and the sum corrected, the mass of n_1, n_2, ... copies is off by the sum of (n_i - k q_i) t_i.
+    With q_i (1 + t_i) for q_i and the sum corrected, the mass of n_1, n_2, ... copies is off by the sum of (n_i - k q_i) t_i. A
+    multinomial mass is at most e^(-k KL(n/k, q)), and by Pinsker's inequality KL is at least half the square of the sum of
+    \|n_i/k - q_i\|: above 1e-300 the sum of \|n_i - k q_i\| is at most sqrt(2 * 691 k), below 40 sqrt(k). To t_i comes one unit
+    for the product k q_i.
+
+    The exponent is log_total plus m logarithms of Poisson masses, which are not positive: no partial sum exceeds 691 + 13 in
+    absolute value (13 is above log_total for the lists that are allowed), and each of m additions errs by a unit of that. The
+    deviances add up to at most as much. One of them errs by 25 units of itself: next to the mean all terms but small ones have one
+    sign; elsewhere (\|v\| >= 0.3) x log(x/mean) and x - mean are together at most 7 times their difference and err by 2 units each,
+    and the quotient x/mean by one unit of x, at most 6.4 of the difference. The sum of the masses errs by 4 units of its k copies.
+    Each of the m logarithms of 2 pi n, below 20, errs by 30 units with its half and Stirling's term. Masses of one loss, at most
+    (k+1)^(m-2) of them, are added.
     """
-    return _POWER_ROUNDING + _DEVIATIONS * sqrt(k) * rounding
+    added = min(float(k + 1) ** max(m - 2, 0), float(count([(m, k)])))
+    exponent = (30.0 + m) * _LARGEST_EXPONENT + 30.0 * m
+    return exponent + added + _DEVIATIONS * sqrt(k) * (rounding + 1.0)
 
 
 def power(loss: FloatArray, p: FloatArray, q: FloatArray, k: int, infinite: tuple[float, float] | None = None) -> Part:

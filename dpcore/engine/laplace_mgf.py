@@ -59,7 +59,7 @@ def _even_series(eps0: float) -> list[float]:
     return [even + half * odd for even, odd in _INVERSE_FACTORIALS]
 
 
-def _log1p(w: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def complex_log1p(w: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Return log(1+w) with an error of a few units in the last place of |log(1+w)|, -inf at w = -1."""
     real, imag = w.real, w.imag
     out = np.empty_like(w)
@@ -85,7 +85,7 @@ def _by_series(s: NDArray[np.complex128], eps0: float, radius: float) -> NDArray
     total = _horner(_series(eps0)[:terms], z * z)
     total *= s
     total *= s + 1
-    return _log1p(total)
+    return complex_log1p(total)
 
 
 def _by_even_series(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:
@@ -97,7 +97,7 @@ def _by_even_series(s: NDArray[np.complex128], eps0: float) -> NDArray[np.comple
 def _by_expm1(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:
     """Log M from M - 1 = ((s+1)(e^{s eps0}-1) + s(e^{-(s+1) eps0}-1)) / (2s+1), for M near 1."""
     up, down = np.expm1(s * eps0), np.expm1(-(s + 1) * eps0)
-    return _log1p(np.asarray(((s + 1) * up + s * down) / (2 * s + 1), dtype=np.complex128))
+    return complex_log1p(np.asarray(((s + 1) * up + s * down) / (2 * s + 1), dtype=np.complex128))
 
 
 def _by_scaling(s: NDArray[np.complex128], eps0: float) -> NDArray[np.complex128]:

@@ -17,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from dpcore.core.rounding import UNIT
+
 FloatArray = NDArray[np.float64]
 
 _ROOM = 8.7  # standard deviations beyond which the normal weight is below 1e-16
 _SEARCHED = np.linspace(-60.0, _ROOM, 1200)  # x at which the largest bend of log r is sought
+_APART = float(_SEARCHED[1] - _SEARCHED[0])
 _OVERFLOW = 300.0  # exponent above which a square would leave the range of doubles
 _SMALL = 0.5  # ratio below which its difference from 1 loses digits
-_MORE = 1.05  # between two of these x the bend may be a little larger
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,18 @@ class Jumps:
             mu, q = self.moves[0], self.shares[0]
             rise = mu * x - mu * mu / 2
             up = np.log(q) + rise
+            small = q * np.expm1(np.minimum(rise, -math.log(q)))
             # with the first form for a ratio near 1 a difference of two numbers near log q would lose digits
-            return np.where(
+            ratio = np.where(
                 up > 0.0,
                 up + np.log1p((1.0 - q) * np.exp(-np.maximum(up, 0.0))),
-                np.log1p(q * np.expm1(np.minimum(rise, -math.log(q)))),
+                np.log1p(np.maximum(small, _SMALL - 1.0)),
             )
+            if self.rest >= _SMALL:
+                return ratio
+            # a ratio far below 1 would be a difference of numbers near 1: a sum of positive terms instead
+            with np.errstate(divide="ignore"):
+                return np.where(small < _SMALL - 1.0, np.log(self.rest + q * np.exp(np.minimum(rise, 0.0))), ratio)
         small = np.full(x.shape, -self.lost)
         top = np.full(x.shape, math.log(self.rest) if self.rest > 0.0 else -math.inf)
         near = np.ones(x.shape, dtype=np.bool_)
@@ -120,9 +128,13 @@ class Jumps:
         near &= small > _SMALL - 1.0  # a smaller ratio would be a difference of numbers near 1
         return np.where(near, np.log1p(np.where(near, small, 0.0)), top + np.log(total))
 
+    def scaled(self, highest: float) -> bool:
+        """Return whether r up to some x may be a small rest of 1, or overflow: its largest term is then put in front."""
+        return self.rest < _SMALL or self.largest * highest > _OVERFLOW
+
     def turned_log_ratio(self, x: FloatArray, height: FloatArray | float) -> tuple[FloatArray, FloatArray]:
         """Return log|r| and arg r at x + i height, from r - 1 without cancellation."""
-        if not self.alone and (self.rest < _SMALL or self.largest * float(x.max()) > _OVERFLOW):
+        if self.scaled(float(x.max())):
             return self._scaled_log_ratio(x, height)
         real, imaginary = self._turned_excess(x, height)
         size = 0.5 * np.log1p(real * (2.0 + real) + imaginary * imaginary)
@@ -170,8 +182,17 @@ class Jumps:
 
 @lru_cache(maxsize=256)
 def _bend(law: Jumps) -> float:
+    """Bound the variance V of the move given x, for every x up to `_ROOM`.
+
+    Its derivative is the third cumulant of the move, at most V times the largest move, so between two x of the grid V grows by at
+    most e^(largest `_APART`/2). Left of the grid V is at most the mean of (m - m_0)^2, m_0 the smallest move (0 if there may be
+    none), at most the sum of (m - m_0)^2 times the weights relative to that of m_0; these rise with x.
+    """
     weight = np.exp(law._log_terms(_SEARCHED))
-    weight /= weight.sum(axis=0)
     moves = np.array((0.0, *law.moves))
+    first = 0 if law.rest > 0.0 else 1
+    left = float((moves - moves[first]) ** 2 @ weight[:, 0] / weight[first, 0]) if weight[first, 0] > 0.0 else math.inf
+    weight /= weight.sum(axis=0)
     mean = moves @ weight
-    return _MORE * float(np.max((moves * moves) @ weight - mean * mean))
+    inside = float(np.max((moves * moves) @ weight - mean * mean)) * math.exp(min(0.5 * _APART * law.largest, 700.0))
+    return max(inside, min(left, law.largest**2 / 4.0)) * (1.0 + 1e-9) + 8.0 * UNIT * law.largest**2

@@ -8,16 +8,27 @@ v = log u, and
           + \tfrac14 e^{-\epsilon_0/2}\int_{-\epsilon_0}^{\epsilon_0} e^{-t/2}\,u(t)^{s+1}\,dt .
 
 *Quadrature.* The integral is taken by Gauss and Legendre on panels of half width h <= 1. An integrand that is bounded by B on the
-ellipse with foci at the ends of a panel and half axes :math:`\sqrt{h^2+1}` and 1 has an error of at most
-:math:`\tfrac{64}{15} hB\rho^{-2n}/(1-\rho^{-2})`, :math:`\rho=(1+\sqrt{1+h^2})/h` (Trefethen, SIAM Review 2008, Theorem 4.5). On it
-abs(Im t) <= 1, so Re u > 0, abs(u) lies between u at the left end, with q e^t cos 1, and u at the right end, and arg u is at most
-:math:`\arctan(qe^x\sin1/(1-q+qe^x\cos1))` at the right end. The number n of nodes is the least for which the bound is below 2^-53 M(Re s).
+ellipse with foci at the ends of a panel and half axes :math:`\sqrt{h^2+b^2}` and b has an error of at most
+:math:`\tfrac{64}{15} hB\rho^{-2n}/(1-\rho^{-2})`, :math:`\rho=(b+\sqrt{b^2+h^2})/h` (Trefethen, SIAM Review 2008, Theorem 4.5). On it
+abs(Im t) <= b, and for b <= 1 Re u > 0, abs(u) lies between u at the left end, with q e^t cos b, and u at the right end, and arg u is at
+most :math:`\arctan(qe^x\sin b/(1-q+qe^x\cos b))` at the right end. The number n of nodes is the least for which the bound of one of a few b
+is below 2^-53 M(Re s).
+On the real axis, where saddle points need few digits but exponents go far, the integrand peaks at one end, and one rule of panels that
+shrink towards both ends (`_graded`) serves all.
 
-*Decay.* As for Laplace noise, abs(M(c+iY)) falls up to Y = pi / (v_+ - v_-). Beyond, the atoms and the integral up to some t_0 are at most
-what they are at Y = 0. The rest, over v, is an integral of G(v) e^(iYv) with
-:math:`G=\tfrac14 e^{-\epsilon_0/2}u^{c+2}e^{-3t/2}/q`, at most twice the sum of G at both ends over Y: log G has the derivative
-(c+2) v'(t) - 3/2 with v' increasing, so G falls, or falls and then rises, and varies by no more than that sum. Every t_0 gives a
-bound, and the least of some is taken.
+*Lines.* Along s = c + i n y, n = aB + b < AB, the exponential is a product of one that depends on a and one that depends on b: A + B
+exponentials for each loss, and a product of two matrices, instead of AB.
+
+*Decay.* As for Laplace noise, abs(M(c+iY)) falls up to Y = pi / (v_+ - v_-). Beyond, the atoms are at most what they are at Y = 0. The
+density, over v, is the integral of G(v) e^(iYv) with :math:`G=\tfrac14 e^{-\epsilon_0/2}u^{c+2}e^{-3t/2}/q`. log G has the derivative
+((c+2) v'(t) - 3/2) / v'(t) with v' increasing, so G falls to some v_*, and then rises. It is the integral over all heights h of the
+indicator of {G > h}: the whole range for h below the least value m, an interval at each end for h above. The integral of e^(iYv) over
+an interval of length l is at most min(l, L), L = 2/Y. Integrated over h, with r = v_+ - v_-,
+
+.. math:: \Bigl|\int Ge^{iYv}dv\Bigr| \le m\min(r,L) + \int_{v_-}^{\min(v_-+L,v_*)}(G-m)\,dv + \int_{\max(v_+-L,v_*)}^{v_+}(G-m)\,dv ,
+
+which falls with Y. Over t, G dv is e^(-t/2) u^(c+1) dt up to constants, whose logarithm is convex for c >= -1: trapezoids are above it. For
+c < -1 it falls, and sums of left ends are.
 """
 
 from __future__ import annotations
@@ -31,6 +42,7 @@ from scipy.special import roots_legendre
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
+from dpcore.engine.products import product
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +55,16 @@ LARGEST_EPSILON, SMALLEST_EPSILON, SMALLEST_SHARE = 30.0, 1e-6, 1e-12
 """Beyond these a lattice composes: many panels, or losses whose digits 1 - q + q e^t loses."""
 
 _UNIT = 2.0**-53
-_MOST_NODES = 4096  # of a panel: for more, the exponent is too far out and M is given up
-_CUTS = np.linspace(0.0, 1.0, 65)  # shares of the range at which the bound of the decay is tried
+_AXES = (1.0, 0.6, 0.36, 0.2, 0.1, 0.05)  # of ellipses: the lower, the faster the integrand may turn
+_MOST_NODES = 1024  # of a panel: for more, the exponent is too far out and M is given up
+_CUTS = np.linspace(0.0, 1.0, 65)  # of a range that is summed up for a bound
+_SLACK = 1e-11  # relative, of the rounding of a bound and of M(c)
+_GRADES = np.concatenate(([0.0], 4.0 ** np.arange(-10.0, 0.0)))  # of half a panel at either end of the range of t
+_GRADED_NODES = 16  # of a panel: an exponential is then exact to 1e-13 of its sum, however steep
+_FARTHEST = 1e6  # largest exponent times range of losses on the real axis: the panels at the ends are as narrow
+_TALL = "The transform of Laplace noise on samples would need too many nodes."
+_LOW_ORDER = 128  # nodes of a rule up to which numpy finds them in a few milliseconds
+_EVEN = 16  # exponents of a line from which products of exponentials pay
 _CHUNK = 2**19  # entries of a table of exponentials, 8 MB
 
 
@@ -54,8 +74,18 @@ class TallError(BudgetError):
 
 @lru_cache(maxsize=64)
 def _legendre(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    nodes, weights = roots_legendre(count)
+    # scipy's roots are quick at high orders, and load a library of linear algebra
+    nodes, weights = roots_legendre(count) if count > _LOW_ORDER else np.polynomial.legendre.leggauss(count)
     return np.asarray(nodes, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+
+
+def _even(line: ComplexArray) -> bool:
+    """Whether exponents are evenly spaced on a vertical line, to rounding."""
+    if line.size < _EVEN or (line.real != line.real[0]).any():
+        return False
+    y = line.imag
+    even = y[0] + (y[-1] - y[0]) / (line.size - 1) * np.arange(line.size)
+    return bool((np.abs(y - even) <= 4 * _UNIT * max(abs(y[0]), abs(y[-1]))).all())
 
 
 class SampledLaplaceLoss:
@@ -66,6 +96,8 @@ class SampledLaplaceLoss:
         self.low, self.high = (math.log1p(share * math.expm1(t)) for t in (-eps0, eps0))
         self._divide(-eps0)
         self._laws: dict[int, tuple[FloatArray, FloatArray]] = {}
+        self._decays: dict[tuple[float, float], tuple[float, float]] = {}
+        self._wholes: dict[float, float] = {}
 
     def _divide(self, start: float) -> None:
         """Divide the range of t from `start` into panels."""
@@ -86,20 +118,29 @@ class SampledLaplaceLoss:
         """Return how many nodes of a panel make the quadrature exact to rounding at each exponent, a power of two from 4."""
         c, y = s.real, np.abs(s.imag)
         floor, powers = self._floor(c), self._powers(c)
-        h, reach = self.half, math.hypot(self.half, 1.0)
-        step = math.log((1.0 + reach) / h)
-        most = np.zeros(s.shape)
-        for panel in range(self.panels):
-            centre = self.start + (2 * panel + 1) * h
-            top = self.share * math.exp(centre + reach)
-            largest = math.log1p(top - self.share)
-            smallest = math.log1p(self.share * (math.exp(centre - reach) * math.cos(1.0) - 1.0))
-            angle = math.atan(top * math.sin(1.0) / (1.0 - self.share + top * math.cos(1.0)))
+        least = np.full(s.shape, 2.0 * _MOST_NODES)
+        for step, extra, largest, smallest, angle, weight in self._ellipses:
             size = np.maximum.reduce([a * end for a in powers for end in (largest, smallest)])
-            np.maximum(most, size + y * angle - floor - (centre - reach) / 2 - self.eps0 / 2, out=most)
-        extra = math.log(64 / 15 * h / 4 * self.panels * len(powers) / -math.expm1(-2 * step)) - math.log(_UNIT)
-        least = np.clip((most + max(extra, 0.0)) / (2 * step), 4.0, 2.0 * _MOST_NODES)
-        return np.asarray(2 ** np.ceil(np.log2(least)), dtype=np.int64)
+            bound = np.maximum((size + y * angle + weight).max(axis=0) - floor, 0.0) + extra
+            np.minimum(least, bound / (2 * step), out=least)
+        return np.asarray(2 ** np.ceil(np.log2(np.maximum(least, 4.0))), dtype=np.int64)
+
+    @cached_property
+    def _ellipses(self) -> list[tuple[float, float, FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """Return, for each half axis b, what the bounds of all panels need: log rho, log of the constant, and columns of one per panel."""
+        h, out = self.half, []
+        centre = self.start + (2 * np.arange(self.panels)[:, None] + 1) * h
+        for b in _AXES:
+            reach = math.hypot(h, b)
+            step = math.log((b + reach) / h)
+            top = self.share * np.exp(centre + reach)
+            largest = np.log1p(top - self.share)
+            smallest = np.log1p(self.share * (np.exp(centre - reach) * math.cos(b) - 1.0))
+            angle = np.arctan(top * math.sin(b) / (1.0 - self.share + top * math.cos(b)))
+            constant = 64 / 15 * h / 4 * self.panels * 2 / -math.expm1(-2 * step)
+            weight = -(centre - reach) / 2 - self.eps0 / 2
+            out.append((step, max(math.log(constant / _UNIT), 0.0), largest, smallest, angle, weight))
+        return out
 
     @cached_property
     def tallest(self) -> float:
@@ -122,32 +163,70 @@ class SampledLaplaceLoss:
         return np.log1p(self.share * np.expm1(t.ravel())), mass.ravel()
 
     def _law(self, loss: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-        atoms = [0.5, 0.5 * math.exp(-self.eps0)]
-        return np.concatenate(([self.low, self.high], loss)), np.concatenate((atoms, mass))
+        at, weight = self.atoms()
+        return np.concatenate((at, loss)), np.concatenate((weight, mass))
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return log M(s), nan at a real exponent that is too far out; any other is refused."""
-        flat = np.asarray(s, dtype=np.complex128).ravel()
+        """Return log M(s), nan at a real exponent that is too far out; any other is refused. Rows of a 2-d array are lines."""
+        lines = np.asarray(s, dtype=np.complex128)
+        lines = lines.reshape(-1, lines.shape[-1])
+        return np.concatenate([self._along(line) if _even(line) else self._one_by_one(line) for line in lines]).reshape(
+            s.shape
+        )
+
+    def _one_by_one(self, flat: ComplexArray) -> ComplexArray:
+        """Return log M at any exponents."""
         out = np.full(flat.size, np.nan, dtype=np.complex128)
         if np.any(self.nodes(flat[flat.imag != 0.0]) > _MOST_NODES):
-            msg = "The transform of Laplace noise on samples would need too many nodes."
-            raise TallError(msg)
+            raise TallError(_TALL)
         for at, loss, mass in self._groups(flat):
             a = flat[at] + 1.0
             peak = np.maximum(a.real * self.low, a.real * self.high)
-            out[at] = np.log(np.exp(np.outer(a, loss) - peak[:, None]) @ mass) + peak
-        return out.reshape(s.shape)
+            out[at] = np.log(product(np.exp(np.outer(a, loss) - peak[:, None]), mass.astype(np.complex128))) + peak
+        return out
+
+    def _along(self, line: ComplexArray) -> ComplexArray:
+        """Return log M at evenly spaced exponents of a vertical line, all by the rule that the last of them needs."""
+        ends = line[[0, -1]]
+        count = int(self.nodes(ends).max())
+        if count > _MOST_NODES:
+            raise TallError(_TALL)
+        loss, mass = self.law(count)
+        a = float(line[0].real) + 1.0
+        peak = max(a * self.low, a * self.high)
+        width = math.isqrt(line.size - 1) + 1
+        step = (ends[1].imag - ends[0].imag) / (line.size - 1)
+        turns = 1j * loss
+        fine = np.exp(np.outer(turns, step * np.arange(width)))
+        starts = ends[0].imag + step * width * np.arange(-(-line.size // width))
+        coarse = np.exp(np.outer(starts, turns))
+        coarse *= mass * np.exp(a * loss - peak)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(product(coarse, fine).ravel()[: line.size]) + peak, dtype=np.complex128)
 
     def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return log M and its derivative on the real axis, nan where the exponent is too far out."""
         value, slope = np.full(c.size, np.nan), np.full(c.size, np.nan)
-        for at, loss, mass in self._groups(c.astype(np.complex128)):
-            a = c[at] + 1.0
-            peak = np.maximum(a * self.low, a * self.high)
-            table = np.exp(np.outer(a, loss) - peak[:, None]) * mass
-            total = table.sum(axis=1)
-            value[at], slope[at] = np.log(total) + peak, (table @ loss) / total
+        known = np.flatnonzero(np.abs(c) * (self.high - self.low) <= _FARTHEST)
+        loss, mass = self._graded
+        a = c[known] + 1.0
+        peak = np.maximum(a * self.low, a * self.high)
+        table = np.exp(np.outer(a, loss) - peak[:, None]) * mass
+        total = table.sum(axis=1)
+        value[known], slope[known] = np.log(total) + peak, product(table, loss) / total
         return value, slope
+
+    @cached_property
+    def _graded(self) -> tuple[FloatArray, FloatArray]:
+        """Return the law by panels that shrink towards both ends of the range of t."""
+        inner = np.linspace(self.start, self.eps0, 2 * self.panels + 1)[1:-1]  # one middle, if there is one panel
+        grades = self.half * _GRADES
+        edges = np.concatenate((self.start + grades, inner, self.eps0 - grades[::-1]))
+        nodes, weights = _legendre(_GRADED_NODES)
+        half = 0.5 * np.diff(edges)[:, None]
+        t = (edges[:-1, None] + half * (1.0 + nodes)).ravel()
+        mass = (half * weights).ravel() / 4 * np.exp(-(self.eps0 + t) / 2)
+        return self._law(np.log1p(self.share * np.expm1(t)), mass)
 
     def _groups(self, s: ComplexArray) -> Iterator[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
         """Yield places of exponents that need equally many nodes, a bounded number at a time, with the law of that many."""
@@ -163,30 +242,81 @@ class SampledLaplaceLoss:
     def log_decay(self, c: float, y: float) -> float:
         """Bound log(abs(M(c+iY))/M(c)) from above for every abs(Y) >= y."""
         turn = math.pi / (self.high - self.low)
-        start = max(abs(y), turn)
-        line = np.array([complex(c), complex(c, min(abs(y), turn))])
-        if np.any(self.nodes(line) > _MOST_NODES):
+        ends = self.split_decay(c, max(abs(y), turn))
+        if ends is None:
             return 0.0
-        at = self.log_mgf(line).real
-        whole = float(at[0])
-        cut = self.start + (self.eps0 - self.start) * _CUTS
-        loss = np.log1p(self.share * np.expm1(cut))
-        share = (
-            math.exp(-(self.eps0 + self.start) / 2) * -np.expm1((self.start - cut) / 2) / 2
-        )  # P0 mass before the cut
-        rest = np.full(_CUTS.size, self._atoms(c, whole))
-        with np.errstate(over="ignore"):
-            for power in self._powers(np.array([c])):
-                a = float(power[0])
-                height = np.exp((a + 1.0) * loss - (self.eps0 + 3 * cut) / 2 - whole) / (4 * self.share)
-                rest += share * np.exp(np.maximum(a * loss[0], a * loss) - whole) + 2.0 * (height + height[-1]) / start
-        near = float(at[1]) - whole if abs(y) < turn else -math.inf
-        return min(0.0, max(near, math.log(max(float(rest.min()), 1e-300))) + 1e-12)
+        near = -math.inf
+        if abs(y) < turn:
+            at = self.log_mgf(np.array([complex(c), complex(c, abs(y))])).real
+            near = float(at[1] - at[0])
+        return min(0.0, max(near, math.log(ends[0] + ends[1])) + 1e-12)
+
+    def split_decay(self, c: float, y: float) -> tuple[float, float] | None:
+        """Return the atoms' share of M(c), and a bound of the density's share of M(c+iY) for every abs(Y) >= y > 0; None too far out."""
+        name = c, y
+        if name not in self._decays:
+            if c not in self._wholes:
+                self._wholes[c] = float(self.cumulants(np.array([c]))[0][0])
+            whole = self._wholes[c]
+            if math.isnan(whole):
+                return None
+            density = math.fsum(self._density(float(a[0]), whole, 2.0 / y) for a in self._powers(np.array([c])))
+            self._decays[name] = self._atoms(c, whole) * (1 + _SLACK), density * (1 + _SLACK)
+        return self._decays[name]
+
+    def _density(self, a: float, whole: float, longest: float) -> float:
+        """Bound the transform of the density times u^a e^-whole by intervals of the losses of at most a length."""
+        low, high = (math.log1p(self.share * math.expm1(t)) for t in (self.start, self.eps0))
+        valley = min(max(self._valley(a), self.start), self.eps0)
+        left = min(self._place(low + longest), valley) if longest < high - low else valley
+        right = max(self._place(high - longest), valley) if longest < high - low else valley
+        least = math.exp(self._log_height(a, valley) - whole) * (1 - _SLACK)
+        inside = math.log1p(self.share * math.expm1(left)) - low + high - math.log1p(self.share * math.expm1(right))
+        mass = self._mass(a, whole, self.start, left) + self._mass(a, whole, right, self.eps0)
+        return mass + least * (min(high - low, longest) - inside * (1 - _SLACK))
+
+    def _place(self, loss: float) -> float:
+        """Return the t of a loss."""
+        return math.log1p(math.expm1(loss) / self.share)
+
+    def _mass(self, a: float, whole: float, begin: float, end: float) -> float:
+        """Bound the integral of the density times u^a e^-whole between two t from above."""
+        t = begin + (end - begin) * _CUTS
+        value = np.exp(a * np.log1p(self.share * np.expm1(t)) - (self.eps0 + t) / 2 - whole) / 4
+        sums = float(value.sum() - 0.5 * (value[0] + value[-1])) if a >= 0.0 else float(value[:-1].sum())
+        return sums * (end - begin) / (_CUTS.size - 1)
+
+    def _log_height(self, a: float, t: float) -> float:
+        """Return log G at t."""
+        loss = math.log1p(self.share * math.expm1(t))
+        return (a + 1.0) * loss - (self.eps0 + 3 * t) / 2 - math.log(4 * self.share)
+
+    def _valley(self, a: float) -> float:
+        """Return the t at which G is least: it falls before and rises behind."""
+        if a <= 0.5:
+            return math.inf
+        rate = 1.5 / (a + 1.0)  # of v'(t) = q e^t / u
+        return math.log(rate * (1.0 - self.share) / ((1.0 - rate) * self.share))
 
     def _atoms(self, c: float, whole: float) -> float:
         """Return the atoms' share of M(c), whose logarithm is `whole`."""
-        a = c + 1.0
-        return math.exp(a * self.low - whole) / 2 + math.exp(a * self.high - self.eps0 - whole) / 2
+        loss, mass = self.atoms()
+        return math.fsum((mass * np.exp((c + 1.0) * loss - whole)).tolist())
+
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """Return the losses with an atom and their masses under P0."""
+        return np.array([self.low, self.high]), np.array([0.5, 0.5 * math.exp(-self.eps0)])
+
+    def log_atoms(self, s: ComplexArray) -> ComplexArray:
+        """Return the logarithm of the transform of the atoms alone."""
+        loss, mass = self.atoms()
+        a = s + 1.0
+        peak = np.max([a.real * v for v in (self.low, self.high)], axis=0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(
+                np.log(sum(m * np.exp(a * v - peak) for v, m in zip(loss.tolist(), mass.tolist(), strict=True))) + peak,
+                dtype=np.complex128,
+            )
 
     def units(self, s: ComplexArray) -> FloatArray:
         """Return the rounding error of M(s), in units of 2^-53 M(Re s): of each loss and node a few, times the exponent."""
@@ -215,9 +345,10 @@ class ClosedSampledLaplaceLoss(SampledLaplaceLoss):
         return np.asarray(np.maximum(c + 1.0, -c) * self.high - self.eps0 - math.log(2.0), dtype=np.float64)
 
     def _law(self, loss: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-        above, below = np.append(loss, self.high), np.append(mass, 0.5 * math.exp(-self.eps0))
-        return np.concatenate(([0.0], above, -above)), np.concatenate(([self.middle], below, below * np.exp(above)))
+        at, weight = self.atoms()
+        return np.concatenate((at, loss, -loss)), np.concatenate((weight, mass, mass * np.exp(loss)))
 
-    def _atoms(self, c: float, whole: float) -> float:
-        ends = math.exp((c + 1.0) * self.high - self.eps0 - whole) + math.exp(-c * self.high - self.eps0 - whole)
-        return self.middle * math.exp(-whole) + ends / 2
+    def atoms(self) -> tuple[FloatArray, FloatArray]:
+        """Return the losses with an atom, both ends and 0, and their masses under P0."""
+        end = 0.5 * math.exp(-self.eps0)
+        return np.array([self.low, 0.0, self.high]), np.array([end * math.exp(self.high), self.middle, end])

@@ -3,7 +3,8 @@
 Each curve is replaced by a lattice measure above and one below it (`sandwich_measure`); both products are computed by
 tilted transforms (`sandwich_fold`), whose error bounds widen the bracket. The width falls with the square of the step;
 a coarse first step predicts the necessary one, which is used if its work stays within a bound. Steps divide the losses
-at which a profile has a corner, since a corner inside a cell costs a width proportional to the step.
+at which a profile has a corner, since a corner inside a cell costs a width proportional to the step; a largest loss with
+much mass before it is put where a line under the profile loses least.
 
 The steps form one fixed sequence, and which of them an epsilon uses follows from its own brackets and from counted work:
 no answer depends on the clock, on other epsilons or on earlier questions. Lattices are cached in a store that is bounded
@@ -20,10 +21,10 @@ from dpcore.core import effort
 from dpcore.core.errors import BudgetError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
-from dpcore.core.question import shared
+from dpcore.core.question import remark, shared
 from dpcore.engine.lattice_store import STORE
 from dpcore.engine.sandwich_fold import LONGEST, Fold
-from dpcore.engine.sandwich_measure import Profile, kinks, pair, reach
+from dpcore.engine.sandwich_measure import Corner, Profile, corners, pair, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,13 +35,19 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 _COARSE, _COARSEST = 4096, 256
-"""Losses of the first lattice, and fewest if the profiles are expensive."""
+"""Losses of the first lattice, and fewest, if the profiles are expensive or the tolerance is large."""
+
+_ROUGH = 1e-2
+"""Tolerance from which the first lattice has the fewest losses: its width falls with their square."""
 
 _FINEST = 1 << 19
 """Most losses of one lattice measure: with its transforms about 250 MB during its computation."""
 
 _WORK = 1e7
 """Most work for one epsilon, in points of a transform: a few seconds."""
+
+_PER_SECOND, _ROUNDS = 1e7, 4.0
+"""Points of transforms in a second, and how many times the work of one delta an epsilon takes: for the time a refusal names."""
 
 _EACH = 3.0
 """Values of a profile for each loss of a lattice."""
@@ -82,7 +89,18 @@ class _Lattice:
         return self.inner.weight + self.outer.weight
 
     def bounds(self, epsilon: FloatArray, tolerance: float) -> _Brackets:
-        """Return the brackets of delta and the work behind them."""
+        """Return the brackets of delta and the work behind them; far below the losses delta is 1 without any transform."""
+        floor = self.inner.floor(epsilon)
+        open_ = floor < 1.0 - 0.5 * tolerance
+        ones, zeros = np.ones(epsilon.size), np.zeros(epsilon.size)
+        out = _Brackets(floor, ones, zeros, zeros.copy(), np.zeros(epsilon.size, dtype=np.bool_))
+        if open_.any():
+            for side, values in zip(out, self._transformed(epsilon[open_], tolerance), strict=True):
+                side[open_] = values
+        return out
+
+    def _transformed(self, epsilon: FloatArray, tolerance: float) -> _Brackets:
+        """Return the same from the transforms."""
         above, below = self.outer.delta(epsilon, 0.05 * tolerance), self.inner.delta(epsilon, 0.05 * tolerance)
         upper = np.nan_to_num(np.minimum(above.value + above.error, 1.0), nan=1.0)
         # after an overflow nothing is known here
@@ -161,7 +179,16 @@ class Sandwich:
                 effort.spend(lattice.work + float(np.sum(brackets.points)))
                 STORE.store(self._owner, (level, finer, tolerance), lattice, lattice.weight)
                 self._advance(search, index, lattice, brackets, tolerance)
+        self._remark(search, tolerance)
         return np.minimum(search.lower, search.upper), search.upper
+
+    @staticmethod
+    def _remark(search: _Search, tolerance: float) -> None:
+        """Keep how long the tolerance would take where it was not reached: the work grows with the root of the width."""
+        width = 1.0 - search.lower / np.maximum(search.upper, 1e-300)
+        wide = np.flatnonzero(width > tolerance)
+        if wide.size:
+            remark(float(np.max(_ROUNDS * search.spent[wide] * np.sqrt(width[wide] / tolerance))) / _PER_SECOND)
 
     def _advance(
         self, search: _Search, index: IntArray, lattice: _Lattice, brackets: _Brackets, tolerance: float
@@ -237,24 +264,25 @@ class Sandwich:
         return np.minimum(steps, allowed).astype(np.int64)
 
     @Lazy
-    def _corners(self) -> list[tuple[float, float]]:
-        """Return absolute losses and weights of the corners of all profiles."""
-        corners: list[tuple[float, float]] = []
+    def _corners(self) -> list[Corner]:
+        """Return the corners of all profiles, losses without their sign, the heaviest first."""
+        every: list[Corner] = []
         for (profile, k), (low, high) in zip(self.parts, self._ends(0, 1e-6), strict=True):
-            corners += [(abs(loss), k * mass) for loss, mass in kinks(profile, low, high)]
-        return sorted(corners, key=lambda item: -item[1])
+            every += [one._replace(loss=abs(one.loss), mass=k * one.mass) for one in corners(profile, low, high)]
+        return sorted(every, key=lambda one: -one.mass)
 
     def _snapped(self, h: float) -> float:
         """Return a step near h of which the main corner is a multiple and the others nearly are."""
-        corners = [corner for corner in self._corners if corner[0] >= h]
-        if not corners:
+        wide = [corner for corner in self._corners if corner.loss >= h]
+        if not wide:
             return h
-        loss, weight = (np.array(column) for column in zip(*corners, strict=True))
+        loss, weight, after, blur = (np.array(column) for column in zip(*wide, strict=True))
         least = int(np.ceil(loss[0] / h))
         count = least + np.arange(min(4000, least // 4 + 1))
-        # a corner just after its lattice point, even one at the end of the losses, is kept whole on both sides
-        step = loss[0] / (count + 1e-6)
-        place = loss[None, :] / step[:, None]
+        # an atom just after its lattice point, even one at the end of the losses, is kept whole on both sides
+        after = after + np.maximum(1e-6, blur / h)
+        step = loss[0] / (count + after[0])
+        place = loss[None, :] / step[:, None] - after
         cost = (place - np.floor(place)) @ weight
         return float(step[int(np.argmin(np.round(cost, 9)))])
 
@@ -270,5 +298,6 @@ class Sandwich:
 
     def _new_lattice(self, level: int, finer: int, tolerance: float) -> _Lattice:
         ends = self._ends(level, tolerance)
-        coarse = max(high - low for low, high in ends) / self.cells
+        cells = self.cells if tolerance < _ROUGH else _COARSEST
+        coarse = max(high - low for low, high in ends) / cells
         return _Lattice(self.parts, ends, self._snapped(coarse * 2.0 ** (-0.5 * finer)))

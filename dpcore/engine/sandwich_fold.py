@@ -8,10 +8,8 @@ With M_i(t) = sum q e^(tL) and the tilted laws q e^(tL) / M_i(t), whose k-fold c
 At the saddle point t of the exponent the sum is over the middle of a bell, so an error of 1e-16 in m is one of about
 1e-16 in delta however small that is. One transform serves all epsilons near its own.
 
-Bounds. A transform of length N of a law is assumed right to u log2(N) at every frequency, and thus z_i^k to
-k u log2(N) |z|^(k-1); the mean over the frequencies bounds the error of each m. The mass outside the length, which wraps
-around, is bounded by Chernoff. The exponent and the weights e^(tL) of one step have roundings of a few u (1 + t|L|),
-k times.
+Bounds. The mass outside the length, which wraps around, is bounded by Chernoff; roundings of the transforms, the weights, the
+exponent and the sums are counted (`sandwich_rounding`, with the proof).
 """
 
 from __future__ import annotations
@@ -27,7 +25,10 @@ from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.engine import profile
 from dpcore.engine.lattice_windows import fast_length
+from dpcore.engine.mixture_rounding import PAIRS
 from dpcore.engine.sandwich_measure import UNIT, Measure
+from dpcore.engine.sandwich_rounding import exponent_units, kernel, transform_units, value_units, weight_units
+from dpcore.engine.tilted_masses import log_mean, tilted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-LONGEST = 1 << 20
-"""Longest transform: 96 MB and a tenth of a second or so; a longer product gets a coarser lattice."""
+LONGEST = 1 << 21
+"""Longest transform: 200 MB and a third of a second or so; a longer product gets a coarser lattice."""
 
 _BINS, _TILTS = 2048, 240
 """Bins of a law and tilts of the table for the search of a saddle point, which only affects the width of a bracket."""
@@ -46,11 +47,10 @@ _FAR = 700.0  # exponent near the end of doubles
 _STRETCH, _REACH = 4.0, 4.5
 """Standard deviations of the tilted loss whose epsilons share a window, and its reach to either side."""
 
+_SECOND = 1.01  # for terms of second order, and for the roundings of the bounds
+
 _DOUBLES = 600.0
 """A window ends where its tilt amounts to e^600: larger factors exceed doubles, and those masses would be lost."""
-
-_LOST = 1e-280
-"""Means of exponentials below this may have lost terms to underflow."""
 
 _CACHED = 32_000_000
 """Bytes of windows cached by one product."""
@@ -65,6 +65,9 @@ _TAIL = 42.0
 _SPARE, _MOST_SPARE = 1e5, 1e3
 """Factor of error that a smaller tilt than the saddle point may cost: the first over the copies, at most the second."""
 
+_SURE, _SLOWER = 40.0, 2.0 ** -np.arange(0.0, 6.0)
+"""Loss above an epsilon from which a point counts nearly whole, and the exponents of Chernoff's bound that are tried."""
+
 _SHORTER = 0.6
 """Share of the length below which such a tilt is worth it."""
 
@@ -78,6 +81,17 @@ class _Law(NamedTuple):
     k: int
     bin_loss: FloatArray
     bin_mass: FloatArray
+    rest: float
+
+
+class _Tilted(NamedTuple):
+    """A tilt, the tilted laws, the sum of k log M, and the roundings: of the masses in total, and of the exponent."""
+
+    tilt: float
+    weights: list[FloatArray]
+    exponent: float
+    spread: float
+    scale: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,7 @@ class _Window:
     loss: FloatArray
     table: profile.Tables
     noise: float
+    absolute: float
     outside: float
     relative: float
     step: float
@@ -121,8 +136,9 @@ class _Window:
         t, h = self.tilt, self.step
         weight = np.exp(-t * x) / -np.expm1(-t * h) - np.exp(-(t + 1.0) * x) / -np.expm1(-(t + 1.0) * h)
         weight = np.minimum(np.abs(weight) * (1 + 1e-9) + 1.0, float(self.length))
-        lost = np.exp(self.exponent - t * epsilon) * (self.noise * weight + self.outside)
-        return value, lost + (self.relative + 4.0 * UNIT * t * np.abs(epsilon)) * value
+        near = self.absolute + UNIT * (2.0 * np.abs(epsilon) + 6.0)
+        lost = np.exp(self.exponent - t * epsilon) * (self.noise * weight + near + self.outside)
+        return value, lost * _SECOND + (self.relative + 8.0 * UNIT * t * np.abs(epsilon)) * value
 
 
 class Values(NamedTuple):
@@ -192,8 +208,52 @@ class Fold:
                     self._own_windows(out, i, epsilon, tolerance)
                     effort.checkpoint(i / epsilon.size)
                 effort.checkpoint(float(at[-1]) / epsilon.size)
-        slack = 1e-15 * (4.0 + sum(law.k for law in self.laws))
+        # sums of masses, their logarithms, k times, and a few calls
+        slack = UNIT * (64.0 + sum(law.k * (PAIRS + 8.0 + 8.0 * np.log2(law.mass.size + 1.0)) for law in self.laws))
         return out._replace(value=out.value + self.infinite, error=out.error + slack * self.infinite)
+
+    def floor(self, epsilon: FloatArray) -> FloatArray:
+        r"""Return a lower bound of delta that needs no transform: close to 1 far below the losses of the product.
+
+        With t = epsilon + 40 every loss above t counts all but e^-40 of its mass, and Chernoff bounds the mass Q up to t:
+        :math:`\delta \ge (W - Q(L \le t))(1 - e^{-40})`, where W is the whole mass, that at infinity included.
+        """
+        out = np.zeros(epsilon.size)
+        if self.empty:
+            return out
+        mean, variance, whole, slack = self._moments
+        below = np.flatnonzero(epsilon + _SURE < mean)
+        for i in below.tolist():
+            t = float(epsilon[i]) + _SURE
+            trials = (mean - t) / max(variance, (mean - t) * self.h) * _SLOWER
+            best = min(self._below(t, rate) for rate in trials.tolist())
+            mass = np.exp(min(best, 0.0))
+            out[i] = max(0.0, (whole * (1.0 - slack) - mass) * -np.expm1(-_SURE) * (1.0 - 4.0 * UNIT))
+        return out
+
+    @Lazy
+    def _moments(self) -> tuple[float, float, float, float]:
+        """Return mean and variance of the finite losses, the whole mass, and a bound of its relative rounding."""
+        mean = variance = whole = slack = 0.0
+        for law in self.laws:
+            total = float(law.mass.sum())
+            place = (law.first + np.arange(law.mass.size)) * self.h
+            own = float(law.mass @ place) / total
+            mean += law.k * own
+            variance += law.k * float(law.mass @ (place - own) ** 2) / total
+            whole += law.k * np.log(total + law.rest)
+            slack += law.k * UNIT * (PAIRS + 16.0 + np.log2(law.mass.size))
+        return mean, variance, float(np.exp(min(whole, 0.0))), min(1.0, slack)
+
+    def _below(self, t: float, rate: float) -> float:
+        """Return the logarithm of Chernoff's bound of the mass of the losses up to t, rounded up."""
+        logs = slack = 0.0
+        for law in self.laws:
+            place = np.asarray((law.first + np.arange(law.mass.size)) * self.h, dtype=np.float64)
+            logs += law.k * float(log_mean(law.mass, np.multiply(-rate, place, dtype=np.float64)))
+            # a product of vectors may be one chain of additions
+            slack += law.k * UNIT * (16.0 + law.mass.size + 4.0 * rate * float(np.abs(place).max()))
+        return logs + rate * t + slack + 8.0 * UNIT * (abs(logs) + abs(rate * t))
 
     def _own_windows(self, out: Values, i: int, epsilon: FloatArray, tolerance: float) -> None:
         """Try windows for one epsilon alone: a short one, then one at the saddle point."""
@@ -242,10 +302,10 @@ class Fold:
         mean, cumulant = np.zeros(tilt.size), np.zeros(tilt.size)
         for law in self.laws:
             exponent = tilt[:, None] * law.bin_loss
-            weight = _tilted(law.bin_mass, exponent)
+            weight = tilted(law.bin_mass, exponent)
             mean += law.k * (weight @ law.bin_loss)
             total = float(law.bin_mass.sum())
-            cumulant += law.k * (np.log(total) + _log_mean(law.bin_mass / total, exponent))
+            cumulant += law.k * (np.log(total) + log_mean(law.bin_mass / total, exponent))
         mean -= 1.0 / tilt + 1.0 / (1.0 + tilt)
         return tilt, np.maximum.accumulate(mean), cumulant
 
@@ -269,13 +329,13 @@ class Fold:
         best = int(np.argmin(end))
         return float(tilt[allowed[best]]) if end[best] < _SHORTER * end[-1] else saddle
 
-    def _tilt(self, epsilon: float, *, spare: bool) -> tuple[float, list[FloatArray], float]:
-        """Return the tilt for an epsilon, the tilted laws and the sum of k log M."""
+    def _tilt(self, epsilon: float, *, spare: bool) -> _Tilted:
+        """Return the tilt for an epsilon, the tilted laws and the sum of k log M, with their roundings."""
         theta = self._start(epsilon, spare=spare)
         for _ in range(_HALVINGS):
-            weights, logs = [], 0.0
+            weights, logs, spread, scale = [], 0.0, 0.0, 0.0
             for law in self.laws:
-                at = np.arange(law.first, law.first + law.mass.size) * (theta * self.h)
+                at = np.arange(float(law.first), float(law.first + law.mass.size)) * (theta * self.h)
                 # the largest term becomes one, half of the factor at a time, so that nothing overflows or loses digits
                 best = int(np.argmax(law.log_mass + at))
                 half, top = -0.5 * float(law.log_mass[best]), float(at[best])
@@ -283,9 +343,11 @@ class Fold:
                 total = float(raw.sum())
                 weights.append(raw / total)
                 logs += law.k * (float(np.log(total)) + top - 2.0 * half)
+                spread += law.k * weight_units(weights[-1], at, top, half)
+                scale += law.k * exponent_units(law.mass.size, top, half) + abs(logs)
             # delta is at most one: a positive exponent means that the tilt, estimated from bins, is too large
             if logs - theta * epsilon <= 1.0:
-                return theta, weights, logs
+                return _Tilted(theta, weights, logs, UNIT * spread, UNIT * scale)
             theta *= 0.5
         msg = f"The losses of this product are beyond the range of doubles: a lattice of step {nearest(self.h, 3)} has no tilt."
         raise BudgetError(msg)
@@ -294,24 +356,27 @@ class Fold:
         """Return the product tilted to an epsilon, for all epsilons from `low` to `high`."""
         h = self.h
         lowest = min(low, epsilon)
-        theta, weights, logs = self._tilt(epsilon, spare=spare)
+        theta, weights, logs, spread, relative = self._tilt(epsilon, spare=spare)
         steps, spreads = [], []
-        relative = 0.0
         for law, weight in zip(self.laws, weights, strict=True):
             place = np.arange(law.mass.size)
             mean_at = float(weight @ place)
             variance = float(weight @ (place - mean_at) ** 2)
             steps.append(mean_at)
             spreads.append(law.k * variance)
-            size = theta * h * (abs(law.first + mean_at) + 4.0 * np.sqrt(variance))
-            relative += law.k * UNIT * (16.0 + 4.0 * size)
-        relative += 4.0 * UNIT * abs(logs) + 1e-13
+        absolute = float(np.expm1(min(spread, _FAR))) * kernel(theta)
         sigma = max(float(np.sqrt(sum(spreads))), 0.5)
         centre = sum(law.k * (law.first + mean_at) for law, mean_at in zip(self.laws, steps, strict=True))
         first = int(np.floor(min(centre - _REACH * sigma, lowest / h - 1.0)))
         base, extent = self._stretch(theta, sigma, centre, weights, first)
         length = fast_length(min(extent, LONGEST, self.span + 2))
-        outside = 0.0 if length > self.span else (1.0 if extent > length else 2.0 * np.exp(-_TAIL))
+        outside = 0.0 if length > self.span else (1.0 if extent > length else 2.1 * np.exp(-_TAIL))
+        if outside >= 1.0:  # a transform that wraps around says no more than Chernoff's bound
+            nothing = np.empty(0)
+            table = profile.Tables(np.zeros(1), np.zeros(1))
+            return _Window(
+                lowest, max(epsilon, high), theta, logs, epsilon, nothing, table, 0.0, 0.0, outside, 0.0, h, 0
+            )
         transform, noise = self._transform(weights, length)
         # position 0 of the transform is the sum of all first losses
         raw = np.fft.irfft(transform, length)
@@ -325,6 +390,8 @@ class Fold:
         bottom = max(min(lowest, (centre - _REACH * sigma) * h), reference - reach)
         inside = loss > bottom - h
         loss, mass = loss[inside], mass[inside]
+        span = float(loss[-1] - loss[0]) if loss.size else 0.0
+        relative += UNIT * (value_units(logs, theta * reference) + profile.rounding(loss.size, span))
         with np.errstate(under="ignore"):
             scaled = mass * np.exp(-theta * (loss - reference))
         return _Window(
@@ -336,6 +403,7 @@ class Fold:
             loss,
             profile.tables(loss, scaled),
             noise,
+            absolute,
             outside,
             relative,
             h,
@@ -359,19 +427,20 @@ class Fold:
         rise = np.zeros(s.size)
         for law in self.laws:
             place = law.bin_loss / self.h
-            weight = _tilted(law.bin_mass, theta * law.bin_loss)
-            rise += law.k * _log_mean(weight, s[:, None] * (place - weight @ place))
+            weight = tilted(law.bin_mass, theta * law.bin_loss)
+            rise += law.k * log_mean(weight, s[:, None] * (place - weight @ place))
         best = s[int(np.argmin((rise + _TAIL) / np.abs(s)))]
         exact = 0.0
         for law, weight in zip(self.laws, weights, strict=True):
             place = np.arange(weight.size, dtype=np.float64)
-            exact += law.k * float(_log_mean(weight, best * (place - float(weight @ place))))
+            exact += law.k * float(log_mean(weight, best * (place - float(weight @ place))))
         return (max(exact, 0.0) + _TAIL) / abs(float(best))
 
     def _transform(self, weights: list[FloatArray], length: int) -> tuple[NDArray[np.complex128], float]:
         """Return the transform of the product and a bound of the error of each of its masses."""
         effort.claim(96.0 * length, f"A transform of length {length}")
-        each = UNIT * np.log2(length)
+        folds = max(-(-weight.size // length) for weight in weights)
+        each = UNIT * transform_units(length, folds)
         product = np.ones(length // 2 + 1, dtype=np.complex128)
         size, share = np.ones(length // 2 + 1), np.ones(length // 2 + 1)
         for law, weight in zip(self.laws, weights, strict=True):
@@ -381,14 +450,15 @@ class Fold:
             product = product * (z if law.k == 1 else _power(z, law.k))
             share = share + law.k / above
             effort.checkpoint(0.5)
-        noise = each * float(np.mean(size * share)) * 1.01
+        # the other half of the frequencies mirrors this one
+        noise = each * float(np.sum(size * share)) * (2.0 / length) * _SECOND
         return product, noise
 
 
 def _law(measure: Measure, k: int, h: float) -> _Law:
     support = np.flatnonzero(measure.mass > 0)
     if support.size == 0:
-        return _Law(measure.first, np.zeros(1), np.zeros(1), k, np.zeros(1), np.ones(1))
+        return _Law(measure.first, np.zeros(1), np.zeros(1), k, np.zeros(1), np.ones(1), measure.rest)
     mass = measure.mass[support[0] : support[-1] + 1]
     first = measure.first + int(support[0])
     width = max(1, -(-mass.size // _BINS))
@@ -399,31 +469,7 @@ def _law(measure: Measure, k: int, h: float) -> _Law:
         middle = np.where(bins > 0, loss / bins, 0.0) * h
     with np.errstate(divide="ignore"):
         log_mass = np.log(mass)
-    return _Law(first, mass, log_mass, k, middle[bins > 0], bins[bins > 0])
-
-
-def _tilted(mass: FloatArray, exponent: FloatArray) -> FloatArray:
-    """Return the probabilities proportional to mass e^exponent, for positive masses."""
-    with np.errstate(under="ignore"):
-        exponent = exponent + np.log(mass)
-        raw = np.exp(exponent - exponent.max(axis=-1, keepdims=True))
-    return np.asarray(raw / raw.sum(axis=-1, keepdims=True), dtype=np.float64)
-
-
-def _log_mean(weight: FloatArray, exponent: FloatArray) -> FloatArray:
-    """Return the logarithm of the mean of e^exponent.
-
-    If the largest exponents have next to no weight, the terms that count are far below them, and none may be lost: the
-    mean bounds a tail.
-    """
-    top = exponent.max(axis=-1, keepdims=True)
-    with np.errstate(under="ignore", divide="ignore"):
-        mean = np.exp(exponent - top) @ weight
-        if np.any(mean < _LOST):
-            exponent = exponent + np.log(weight)
-            top = exponent.max(axis=-1, keepdims=True)
-            mean = np.exp(exponent - top).sum(axis=-1)
-        return np.asarray(top[..., 0] + np.log(mean), dtype=np.float64)
+    return _Law(first, mass, log_mass, k, middle[bins > 0], bins[bins > 0], measure.rest)
 
 
 def _power(z: NDArray[np.complex128], k: int) -> NDArray[np.complex128]:

@@ -12,6 +12,17 @@ their values at the lattice points and are linear in y between them:
 The lower convex envelope of either set of values is again on its side of the profile, and repairs roundings. Values at
 negative losses are those of delta - (1 - y) = y delta_inverse(1/y), which keep their digits; the omitted straight piece
 is one unit of mass at loss 0.
+
+Roundings, in units of u = 2^-53, library functions with 4 of them. A profile is asked for at doubles, which are off the lattice by
+u |L|: its values are moved by the largest slope times that, and from then on the nodes are exact multiples of h. The slopes of a
+cell, drop / (1 - e^-gap) and drop / (e^gap - 1), have at most 7 and 7 + gap units: one each for drop, gap, subtraction and quotient,
+4 for the function, and gap e^gap / (e^gap - 1) <= 1 + gap for the rounding of gap. A mass is the difference of two slopes; on the
+upper side it is raised by this bound. On the lower side it is lowered; if nothing is left, what is missing is taken from the masses
+at larger losses (`_lowered`), whose terms (1 - y e^-L)_+ are larger, so that the whole is lowered by at least as much. Nodes
+leave the envelope only if they are above the chord by more than the bound. A tangent is extrapolated to 10.5 times its own width:
+the 160 units of `_tangents` cover four roundings of 10.5 times each value, the 4 units of each half width, and the places, off by
+two units, times the slope. In `_end` the width is a hundredth of the cell, and 100 (64 + 900) units cover the same there.
+What is assumed of a profile is that its bounds hold up to the allowance of `values`, 18 units and 4.5 of its logarithm.
 """
 
 from __future__ import annotations
@@ -44,6 +55,12 @@ _CHECKPOINTS = 256
 _ATOM = 1e-6  # smallest mass of a corner
 _SCAN, _ZOOM = 2048, 64  # cells of the first scan and of each zoom into a cell
 _MOST_KINKS = 8
+_NOTHING = 1e-20  # a delta that counts as none, behind the last loss
+_ZOOMS, _PLACES = 13, 17  # rounds that find it, each a sixteenth of the one before: 16^13 is 2^52
+_BEFORE = 1e-7  # of the range of losses: about the error of the place of an atom
+_THIN = (
+    2.2  # power of the profile at its end from which too few losses are near it: the density of the loss vanishes there
+)
 
 
 class Profile(Protocol):
@@ -132,23 +149,25 @@ def pair(profile: Profile, h: float, low: float, high: float) -> tuple[Measure, 
     below, above = values(profile, loss)
     effort.checkpoint()
     # a lattice point is right only to a unit in its last place, which matters where the profile is steep
-    steep = np.abs(np.diff(above)) / h
+    # in e^epsilon the profile is convex: its slope at a point is below that of the chord on its steeper side
+    steep = np.abs(np.diff(above)) / -np.expm1(-h)
     moved = 2.0 * UNIT * np.abs(loss) * np.maximum(np.append(steep, 0.0), np.append(0.0, steep))
     below, above = np.maximum(below - moved, 0.0), above + moved
     effort.checkpoint()
-    outer = _outer(first, loss, above)
+    outer = _outer(first, (loss, above), h)
     effort.checkpoint()
-    inner = _inner(profile, first, (loss, below, above))
+    inner = _inner(profile, first, (loss, below, above), h)
     return inner, outer
 
 
-def _outer(first: int, loss: FloatArray, above: FloatArray) -> Measure:
+def _outer(first: int, samples: tuple[FloatArray, FloatArray], h: float) -> Measure:
+    loss, above = samples
     node, value = np.concatenate(([-np.inf], loss)), np.concatenate(([0.0], above))
-    mass = _masses(node, value, widen=1.0)[1:]
-    return Measure(first, mass, float(above[-1]))
+    turn, slack = _masses(node, value, h)
+    return Measure(first, np.maximum(turn + slack, 0.0)[1:], float(above[-1]))
 
 
-def _inner(profile: Profile, first: int, samples: tuple[FloatArray, FloatArray, FloatArray]) -> Measure:
+def _inner(profile: Profile, first: int, samples: tuple[FloatArray, FloatArray, FloatArray], h: float) -> Measure:
     loss, below, _ = samples
     # delta - (1 - y) >= p_inf y before the first loss and delta >= q_inf after the last are certain; a line below that
     # on its whole cell is replaced by it
@@ -182,7 +201,9 @@ def _inner(profile: Profile, first: int, samples: tuple[FloatArray, FloatArray, 
     value[stop] = floor
     node = np.concatenate(([-np.inf], loss[start : stop + 1]))
     value = np.concatenate(([0.0], value[start : stop + 1]))
-    return Measure(first + start, _masses(node, value, widen=-1.0)[1:], floor)
+    turn, slack = _masses(node, value, h)
+    mass, rest = _lowered(turn - slack, floor)
+    return Measure(first + start, mass[1:], rest)
 
 
 def _infinite_only(rest: float) -> Measure:
@@ -240,29 +261,56 @@ def _end(profile: Profile, low: float, high: float) -> tuple[float, float]:
     return float(before - lowered - 100.0 * slack), float(here - lowered - slack)
 
 
-def _masses(node: FloatArray, value: FloatArray, widen: float) -> FloatArray:
-    """Return the masses of the convex envelope of the values at the nodes, plus the unit at loss 0.
+def _masses(node: FloatArray, value: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
+    """Return the masses of the convex envelope of the values at the nodes, plus the unit at loss 0, and their roundings.
 
-    Each is the difference of two slopes, rounded up (widen = 1) or down (-1) by their roundings. The first node is -inf
-    and gets nothing; after the last one the function is constant.
+    The first node is -inf and gets nothing; after the last one the function is constant.
     """
-    hull = _envelope(node, value)
+    hull = _envelope(node, value, h)
     effort.checkpoint()
-    turn, slack = _turns(node[hull], value[hull])
-    mass = np.zeros(node.size)
-    mass[hull[1:-1]] = np.maximum(turn + widen * slack, 0.0)
+    mass, slack = np.zeros(node.size), np.zeros(node.size)
+    mass[hull[1:-1]], slack[hull[1:-1]] = _turns(node[hull], value[hull], h)
     i, j = hull[-2], hull[-1]
     straight = [
         max(-math.expm1(min(float(x), 0.0)), 0.0) if node[i] < 0.0 < node[j] else 0.0 for x in (node[i], node[j])
     ]
-    last = (value[i] - value[j] + straight[0] - straight[1]) / -math.expm1(float(node[i] - node[j]))
-    mass[j] = max(last * (1.0 + widen * 16.0 * UNIT), 0.0)
-    return mass
+    mass[j] = (value[i] - value[j] + straight[0] - straight[1]) / -math.expm1(-_gap(float(node[i]), float(node[j]), h))
+    slack[j] = 16.0 * UNIT * abs(mass[j])
+    return mass, slack
 
 
-def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
-    """Return the nodes of the lower convex envelope: nodes above the chord of their neighbours are removed repeatedly."""
-    bad = np.flatnonzero(_turns(node, value)[0] < 0.0) + 1
+def _gap(low: float, high: float, h: float) -> float:
+    """Return the distance of two nodes, a multiple of the step: their own difference has the roundings of both."""
+    return round((high - low) / h) * h if math.isfinite(low) else math.inf
+
+
+def _lowered(signed: FloatArray, rest: float) -> tuple[FloatArray, float]:
+    """Return non-negative masses, and the one at infinity, with no more mass above any loss than the signed ones have.
+
+    What is negative is taken from the next larger losses.
+    """
+    mass = np.maximum(signed, 0.0)
+    missing = 0.0
+    owed = np.flatnonzero(signed < 0.0)
+    for number, start in enumerate(owed.tolist()):
+        end = int(owed[number + 1]) if number + 1 < owed.size else mass.size
+        missing -= float(signed[start])
+        for j in range(start + 1, end):
+            missing, mass[j] = (
+                max(missing - mass[j], 0.0) * (1.0 + 2.0 * UNIT),
+                max(mass[j] - missing, 0.0) * (1.0 - 2.0 * UNIT),
+            )
+            if missing == 0.0:
+                break
+        if number % _CHECKPOINTS == 0:
+            effort.checkpoint()
+    return mass, max(rest - missing * (1.0 + 1e-12), 0.0)
+
+
+def _envelope(node: FloatArray, value: FloatArray, h: float) -> NDArray[np.intp]:
+    """Return the nodes of the lower convex envelope: nodes surely above the chord of their neighbours are removed repeatedly."""
+    turn, slack = _turns(node, value, h)
+    bad = np.flatnonzero(turn < -slack) + 1
     if bad.size == 0:
         return np.arange(node.size)
     before, after = np.arange(-1, node.size - 1), np.arange(1, node.size + 1)
@@ -273,7 +321,7 @@ def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
         if j % _CHECKPOINTS == 0:
             effort.checkpoint()
         i, k = int(before[j]), int(after[j])
-        if removed[j] or i < 0 or k >= node.size or _turn(node, value, i, j, k) >= 0.0:
+        if removed[j] or i < 0 or k >= node.size or not _concave(node, value, (i, j, k), h):
             continue
         removed[j] = True
         after[i], before[k] = k, i
@@ -281,34 +329,91 @@ def _envelope(node: FloatArray, value: FloatArray) -> NDArray[np.intp]:
     return np.flatnonzero(~removed)
 
 
-def _turn(node: FloatArray, value: FloatArray, i: int, j: int, k: int) -> float:
-    """Return the mass at node j with the neighbours i and k."""
-    x, y, z = float(node[i]), float(node[j]), float(node[k])
-    a, b, c = float(value[i]), float(value[j]), float(value[k])
+def _concave(node: FloatArray, value: FloatArray, at: tuple[int, int, int], h: float) -> bool:
+    """Return whether the middle one of three nodes is surely above the chord of the others."""
+    x, y, z = (float(node[i]) for i in at)
+    a, b, c = (float(value[i]) for i in at)
     if x < 0.0 < z:
         a, b, c = (v - math.expm1(min(t, 0.0)) for v, t in ((a, x), (b, y), (c, z)))
-    return (a - b) / -math.expm1(x - y) - (b - c) / math.expm1(min(z - y, 700.0))
+    left, right = _gap(x, y, h), min(_gap(y, z, h), _WIDEST)
+    fall, then = (a - b) / -math.expm1(-left), (b - c) / math.expm1(right)
+    return fall - then < -(16.0 + right) * UNIT * (abs(fall) + abs(then) + (2.0 if x < 0.0 < z else 0.0))
 
 
-def _turns(node: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mass at each inner node and a bound of its rounding error."""
+def _turns(node: FloatArray, value: FloatArray, h: float | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return the mass at each inner node and a bound of its rounding error; nodes are multiples of h, or as they are."""
     gap = np.diff(node)
+    if h is not None:
+        gap = np.rint(gap / h) * h
     drop = -np.diff(value)
     with np.errstate(over="ignore"):  # beyond 709 the other end of a cell has no effect
         left, right = (drop / -np.expm1(-gap))[:-1], (drop / np.expm1(gap))[1:]
     turn = left - right
-    slack = 4.0 * UNIT * (np.abs(left) + np.abs(right))
+    slack = UNIT * (8.0 * np.abs(left) + (8.0 + np.minimum(gap[1:], _WIDEST)) * np.abs(right))
     around = np.flatnonzero((node[:-2] < 0.0) & (node[2:] > 0.0))
     for i in around.tolist():
         before, here, after = (max(-math.expm1(min(float(x), 1.0)), 0.0) for x in node[i : i + 3])
-        ahead = math.expm1(min(float(node[i + 2] - node[i + 1]), 700.0))
-        unit = (before - here) / -math.expm1(float(node[i] - node[i + 1])) - (here - after) / ahead
+        ahead = math.expm1(min(float(gap[i + 1]), _WIDEST))
+        unit = (before - here) / -math.expm1(-float(gap[i])) - (here - after) / ahead
         turn[i] += unit
-        slack[i] += 4.0 * UNIT * (2.0 + abs(unit))
+        slack[i] += 16.0 * UNIT * (2.0 + abs(unit) + (before + here) / -math.expm1(-float(gap[i])) + here / ahead)
     return turn, slack
 
 
 # ---- corners of a profile ----------------------------------------------------------------------------------------
+
+
+class Corner(NamedTuple):
+    """Where a profile bends so sharply that the place of the lattice matters.
+
+    Attributes
+    ----------
+    loss, mass : float
+        Its place, and the mass around it.
+    after : float
+        How far behind a lattice point it is best, in cells.
+    blur : float
+        Error of the place, in units of loss: the width of the bracket of the profile over the mass.
+    """
+
+    loss: float
+    mass: float
+    after: float = 0.0
+    blur: float = 0.0
+
+
+def corners(profile: Profile, low: float, high: float) -> list[Corner]:
+    """Return the main atoms of the loss other than 0, and the end of the losses if much of the mass is close to it."""
+    atoms = []
+    for place, mass in kinks(profile, low, high):
+        # just before the atom, where an error of the profile still shows
+        below, above = values(profile, np.array([place - math.copysign(_BEFORE * (high - low), place)]))
+        atoms.append(Corner(place, mass, 0.0, 16.0 * float(above[0] - below[0]) / mass))
+    end = _end_of_losses(profile, high)
+    if end is not None and all(abs(end.loss - atom.loss) > 1e-3 * end.loss for atom in atoms):
+        atoms.append(end)
+    return atoms
+
+
+def _end_of_losses(profile: Profile, high: float) -> Corner | None:
+    """Return the largest loss E if delta(E - x) grows like x^a there with a up to 2: the density of the loss does not vanish.
+
+    A line under the profile that is 0 at the last lattice point before E, x = g behind it, touches the profile at
+    x = g a / (a - 1), which must lie in the cell before and behind the tangent at its middle: (a - 1)/2 <= g <= a - 1 cells.
+    """
+    near, far = 0.0, high
+    for _ in range(_ZOOMS):
+        place = np.linspace(near, far, _PLACES)
+        gone = np.flatnonzero(profile.delta_bounds(place)[1] - profile.q_inf <= _NOTHING)
+        if not gone.size or gone[0] == 0:
+            return None
+        near, far = float(place[gone[0] - 1]), float(place[gone[0]])
+    x = far * np.array([1e-4, 4e-4])
+    small, large = (profile.delta_bounds(far - x)[0] - profile.q_inf).tolist()
+    mass = large / float(x[1])
+    if small <= 0.0 or mass < _ATOM or not (power := math.log(large / small) / math.log(4.0)) < _THIN:
+        return None
+    return Corner(far, mass, 0.7 * min(max(power - 1.0, 0.0), 1.0))
 
 
 def kinks(profile: Profile, low: float, high: float) -> list[tuple[float, float]]:

@@ -1,17 +1,24 @@
-"""A Gaussian pair with random moves without its rare far jumps: these count as infinite losses."""
+"""A Gaussian pair with random moves without its rare far jumps, in both directions: these count as infinite losses."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy.special import ndtr
 
+from dpcore.engine import mixture_mgf
 from dpcore.engine.cut_normal import LOWEST, CutNormal
 
 if TYPE_CHECKING:
-    from dpcore.engine.mixture_mgf import FloatArray
+    from dpcore.engine.mixture_mgf import ComplexArray, FloatArray
     from dpcore.engine.normal_jumps import Jumps
+
+
+_FAR = np.geomspace(0.1, 60.0, 40)  # -1 - c times the loss at the cut, for the sums of jumps beyond it
+_LARGEST = 600.0  # epsilon: e^600 times the smallest mass, 1e-300, is below `_BELOW`
+_BELOW = 1e-27  # more than the mass of a normal variable below `LOWEST`, of both laws
 
 
 class Trimmed(CutNormal):
@@ -34,6 +41,36 @@ class Trimmed(CutNormal):
         # the contour counts the rounding of y times a finite largest loss, which the path of this transform does not have
         self.max_loss, self.min_loss = math.inf, law.least_log
 
+    def far(self, epsilon: FloatArray, copies: int) -> tuple[FloatArray, FloatArray]:
+        r"""Return bounds of what k copies with a jump beyond the cut lack to an infinite loss at each epsilon.
+
+        Let F be the transform of the jumps beyond the cut b alone, and :math:`R=M^k-(M-F)^k` that of all sums with such a jump. As
+        infinite losses they count R(0). Their part of delta is :math:`R(0)-e^\varepsilon R(-1)`, plus the kernel N of those with a sum
+        below epsilon: at most :math:`\kappa(c)R(c)e^{-c\varepsilon}` for every c < -1 (`contour_table`), where
+        :math:`R(c)\le kF(c)M(c)^{k-1}` and :math:`F(c)\le r(b)^{c+1}P_0(x>b)`.
+        """
+        law, k = self.law, copies
+        loss = float(law.log_ratio(np.array([self.high]))[0])
+        known = epsilon < _LARGEST
+        if loss <= 0.0 or not known.any():  # no loss is left: all are below doubles
+            return np.full(epsilon.size, -math.inf), np.full(epsilon.size, math.inf)
+        at = np.minimum(epsilon, _LARGEST)
+        beyond = max(law.mass_above(self.high, 1.0)[0], 1e-300)
+        lack = np.exp(at) * -math.expm1(k * math.log1p(-beyond))
+        power = _FAR / loss
+        c = -1.0 - power
+        log_kappa = power * np.log(power) - (1.0 + power) * np.log1p(power)
+        bound = log_kappa + math.log(k * beyond) - power * loss + (k - 1) * mixture_mgf.cumulants(c, law)[0]
+        usable = np.isfinite(bound)
+        least = np.full(epsilon.size, -math.inf)
+        slack = 1e-12 * lack + k * _BELOW
+        if usable.any():
+            log_below = (bound[usable, None] - np.multiply.outer(c[usable], at)).min(axis=0)
+            least = np.where(
+                log_below < 700.0, lack - np.exp(np.minimum(log_below, 700.0)) * (1.0 + 1e-6) - slack, least
+            )
+        return np.where(known, least, -math.inf), np.where(known, lack + slack, math.inf)
+
     def value(self, x: FloatArray) -> FloatArray:
         """Return log r."""
         return self.law.log_ratio(x)
@@ -45,3 +82,40 @@ class Trimmed(CutNormal):
     def slope(self, x: float) -> float:
         """Return the derivative of log r, the mean move given x."""
         return self.law.mean_move(x)
+
+
+class ExchangedTrim:
+    """The same law with P0 and P1 exchanged, M(-1 - s); a `Factor`.
+
+    Its far losses are negative ones. Left in, they would allow no path high enough for the exponents of the narrow core. What
+    is removed is a mass of the normal law alone, smaller than that of the mixture.
+    """
+
+    takes_rows = True
+
+    def __init__(self, trimmed: Trimmed) -> None:
+        self.trimmed = trimmed
+        self.p_inf, self.q_inf = trimmed.q_inf, trimmed.p_inf
+        self.max_loss, self.min_loss = -trimmed.min_loss, -trimmed.max_loss
+
+    def log_mgf(self, s: ComplexArray) -> ComplexArray:
+        """Return log M(s) at complex s; rows of a 2-d array are lines."""
+        return self.trimmed.log_mgf(-1.0 - s)
+
+    def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log M and its derivative on the real axis."""
+        value, slope = self.trimmed.cumulants(-1.0 - c)
+        return value, -slope
+
+    def log_decay(self, c: float, y: float) -> float:
+        """Return the bound of the other direction at -1 - c."""
+        return self.trimmed.log_decay(-1.0 - c, y)
+
+    @property
+    def mgf_rounding(self) -> float:
+        """That of the other direction."""
+        return self.trimmed.mgf_rounding
+
+    def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
+        """Return the rounding error at each exponent, in units of 2^-53 M(Re s)."""
+        return self.trimmed.mgf_rounding_along(-1.0 - s)

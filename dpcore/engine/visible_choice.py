@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.engine.contour_table import rounding_units
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -81,12 +83,9 @@ class ChosenTransform:
         """The largest of the parts, and a few exponentials."""
         return 8.0 + max(float(getattr(part, "mgf_rounding", 2.0)) for part in self.options)
 
-    def mgf_rounding_at(self, c: FloatArray) -> FloatArray:
-        """Return the same at Re s = c."""
-        units = [
-            np.broadcast_to(np.asarray(at(c) if (at := getattr(part, "mgf_rounding_at", None)) else 2.0), np.shape(c))
-            for part in self.options
-        ]
+    def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
+        """Return the same at each exponent: an average of the parts' errors, each in units of its own M(Re s)."""
+        units = [np.broadcast_to(rounding_units(part, s), s.shape) for part in self.options]
         return np.asarray(8.0 + np.maximum.reduce(units), dtype=np.float64)
 
     @property

@@ -13,12 +13,15 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-import pandas as pd
-
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import LateModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    import pandas as pd
+else:
+    pd = LateModule("pandas")
 
 MARK: Final = "'"
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the wide signs count in Chinese and Japanese spreadsheets
@@ -118,14 +121,15 @@ def _column(cells: Sequence[str]) -> list[Any]:
 
 def plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table as plain Python values, a block at a time; a missing value is None."""
+    missing = pd.NA  # once: each look into a late module is an import
     for start in range(0, len(frame), _ROWS_AT_ONCE):
         block = frame.iloc[start : start + _ROWS_AT_ONCE]
-        columns = [[_plain(value) for value in block.iloc[:, at].tolist()] for at in range(len(frame.columns))]
+        columns = [[_plain(value, missing) for value in block.iloc[:, at].tolist()] for at in range(len(frame.columns))]
         yield from zip(*columns, strict=True)
 
 
-def _plain(value: Any) -> Any:
-    return None if value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value
+def _plain(value: Any, missing: object) -> Any:
+    return None if value is missing or (isinstance(value, float) and math.isnan(value)) else value
 
 
 def _cell(value: object) -> str:

@@ -76,10 +76,12 @@ def bytes_of(path: Path, most: int = MOST_DATA) -> bytes:
 
 def text_of(path: Path, most: int = MOST_TEXT) -> str:
     """Return the text of a file in UTF-8 of at most `most` bytes, without a byte-order mark."""
+    data = bytes_of(path, most)
     try:
-        return bytes_of(path, most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError:
-        msg = f"{path.name} is not a text in UTF-8."
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        msg = f"{path.name} is not a text in UTF-8: line {line} has the byte {data[error.start]:02x}; save it in UTF-8."
         raise DomainError(msg) from None
 
 

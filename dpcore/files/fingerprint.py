@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -60,6 +62,17 @@ def digest(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def cache_folder(target: Path) -> Path:
+    """Return the folder of the user's own cache for what is built beside a target.
+
+    It is not beside the report: a folder that came from somebody else could bring figures that nobody drew, or links to
+    places where nothing should be written.
+    """
+    named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    home = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
+    return home / "dpcore" / "reports" / digest(str(target.resolve().parent))[:32]
+
+
 class BuildRecord:
     """The record of one built file: if nothing that it depends on has changed, it need not be built again.
 
@@ -95,9 +108,9 @@ class BuildRecord:
     def write(self, inputs: Sequence[tuple[str, str]]) -> None:
         """Record a build and the digests of its inputs."""
         facts: dict[str, Any] = {"code": self._code(), "target": _digest(self.target), "inputs": dict(inputs)}
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        (self.file.parent.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-        self.file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+        with suppress(OSError):  # no place for a cache: the next build is a whole one
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self.file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
     @staticmethod
     def _code() -> str:

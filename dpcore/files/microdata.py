@@ -103,18 +103,18 @@ class Microdata:
 
     def parsed(self, column: CodedColumn, what: str, *, missing: bool = False) -> NDArray[np.float64]:
         """Return the number in every distinct text of a column; with `missing`, NaN for a missing value."""
-        found = np.full(len(column.texts), np.nan)
+        numbers = np.full(len(column.texts), np.nan)
         for place, text in enumerate(column.texts):
             value = number_in(text, comma=self.comma)
             if value is not None and abs(value) <= LARGEST:
-                found[place] = value
+                numbers[place] = value
             elif not (missing and column.missing[place]):
                 row = self.row_number(column.row_of(place))
                 got = "a missing value" if column.missing[place] else shown(text)
                 size = "" if value is None else f" (of a size up to {nearest(LARGEST)})"
                 msg = f"Row {grouped(row)}: column {shown(column.name)} must hold {what}{size}, got {got}."
                 raise DomainError(msg)
-        return found
+        return numbers
 
     def with_columns(self, columns: Iterable[CodedColumn]) -> Microdata:
         """Return the table with some columns replaced by others of the same names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,25 @@ def inside(folder: str | Path, name: str | Path) -> Path:
         msg = (
             f"{_cut(name)} leads out of the folder of its document; a document names files inside its own folder only."
         )
+        raise DomainError(msg)
+    return path
+
+
+def existing(folder: str | Path, name: str) -> Path:
+    """Return the path of a file that a document names, if it is in the folder and is there.
+
+    Raises
+    ------
+    DomainError
+        If it leads out of the folder, or if there is no such file; then a file with a similar name is named.
+    """
+    path = inside(folder, name)
+    if not path.is_file():
+        home = path.parent
+        others = [other.name for other in home.iterdir() if other.is_file()] if home.is_dir() else []
+        match = get_close_matches(path.name, others, n=1)
+        hint = f"; did you mean {match[0]}?" if match else "."
+        msg = f"There is no file {_cut(name)} in the folder of the document{hint}"
         raise DomainError(msg)
     return path
 

@@ -217,7 +217,7 @@ def regions(keep: float, halfwidth: float, shift: float) -> Regions:
         f"k-noise of half-width {nearest(halfwidth)} is exactly (0, {nearest(share, 4)})-private for an age moved by {nearest(shift)}: a straight line, "
         f"and no privacy from {nearest(2 * halfwidth)} years on. PRAM is {_loss(keep)}; k-PRAM tells the bin with certainty."
     )
-    return Regions("What one released value tells", says, shapes, notes=("Within a bin k-PRAM tells nothing.",))
+    return Regions("What one released value reveals", says, shapes, notes=("Within a bin k-PRAM tells nothing.",))
 
 
 def _loss(keep: float) -> str:

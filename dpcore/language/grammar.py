@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 DEEPEST = 100  # brackets; part of the contract of the language, and far from Python's limit on recursion
 MOST_DIGITS = 30  # of an exponent or an integer
 FUNCTIONS = ("log", "sqrt")
-RESERVED = (*FUNCTIONS, "inf", "union")
 _AFTER_REGION = "'&', '*', '^'"
 
 

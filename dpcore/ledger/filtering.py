@@ -31,9 +31,7 @@ CHOICE = (
     "A filter stays valid even if strengths and numbers of releases are chosen after seeing answers. Choose one filter before "
     "the first release; a release that only another filter would allow must not follow."
 )
-GROUPS_IN_FULL = (
-    "Filters do not know groups: they count every row in full, so they have spent more than the ledger's own ε."
-)
+GROUPS_IN_FULL = "Filters ignore groups: they count every row in full, so they have spent more than the ledger's own ε."
 _EVERY = 500  # rows between two reports of progress
 
 

@@ -255,7 +255,7 @@ def _columns(names: list[str]) -> list[str]:
         columns.pop()
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
-        msg = f"The first line names the column {shown(twice[0])} {columns.count(twice[0])} times; each name may stand once."
+        msg = f"The first line names the column {shown(twice[0])} {columns.count(twice[0])} times; each name may appear once."
         raise DomainError(msg)
     return [name or f"column {place}" for place, name in enumerate(columns, start=1)]
 

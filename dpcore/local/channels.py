@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from dpcore.core.domains import PROBABILITY
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
 from dpcore.local.hypotheses import SUM_TOLERANCE
@@ -119,14 +118,6 @@ class Channel:
                     keys.add(key)
                     masses = [(a, b) for a, b in zip(self.rows[i], self.rows[j], strict=True) if a + b > 0]
                     yield tuple(a for a, _ in masses), tuple(b for _, b in masses)
-
-    def erased(self, share: float) -> Channel:
-        """Return the channel that replaces its answer by a visible mark with this probability."""
-        PROBABILITY.but(name="The share erased").check(share)
-        if share == 0:
-            return self
-        rows = tuple((*((1.0 - share) * value for value in row), share) for row in self.rows)
-        return Channel(rows, self.letters, (*self.answers, ERASED), f"{self.title} with erasure")
 
     def sample(self, rng: Generator, letters: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return one answer (its column) for each letter (its row).

@@ -18,8 +18,7 @@ from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.numerals import nearest
 from dpcore.core.registry import entries
 from dpcore.curves.polygon import Polygon
-from dpcore.mechanisms.law import Inverse, Law
-from dpcore.mechanisms.log_concave import Noise, Shifted
+from dpcore.mechanisms.shifted_law import ShiftedLaw
 from dpcore.regions.algebra import Loose
 from dpcore.regions.guarantees import DP, pmf_polygon
 from dpcore.regions.tradeoff import Atom, argument_texts, parameters_of
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import Curve, FloatArray
-    from dpcore.mechanisms.law import Draws
+    from dpcore.mechanisms.law import Draws, Law
     from dpcore.regions.tradeoff import TradeOff
 
 Attacker = Callable[["Generator", int, bool], "FloatArray"]
@@ -148,10 +147,7 @@ class Mechanism(Atom):
         if not law.log_concave:
             msg = f"The noise of {self.text} is real and not log-concave: {type(self).__name__} must define _pair."
             raise TypeError(msg)
-        upper = (None, None) if law.symmetric else (law.above, law.quantile)
-        plain = law.symmetric and type(law).quantile is Law.quantile
-        lower = Inverse(law) if plain else law.lower_quantile
-        return Shifted(Noise(law.below, lower, *upper, symmetric=law.symmetric), self.move)
+        return ShiftedLaw(law, self.move)
 
     # ---- the attacker ----------------------------------------------------------------------------------------
 

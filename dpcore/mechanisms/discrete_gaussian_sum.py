@@ -16,13 +16,14 @@ from dpcore.engine import lattice
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.discrete_gaussian import DiscreteGaussian, DiscreteGaussianLaw
 from dpcore.mechanisms.geometric import STEPS
-from dpcore.mechanisms.law import Law
+from dpcore.mechanisms.tabulated_law import HalfTable, TabulatedLaw, half_table
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.curves.base import Curve, FloatArray
+    from dpcore.curves.base import Curve
+    from dpcore.mechanisms.law import Law
 
 _ONE = 1e-13  # relative gap below which the sum is one discrete Gaussian to rounding
 _LATTICE_ROUNDING = 1e5  # relative error of a convolution on a lattice, 1e-11, in units of 2^-53
@@ -83,28 +84,14 @@ class DiscreteGaussianSum(Mechanism):
         return _SumLaw(self.sigma, self.parties)
 
 
-class _SumLaw(Law):
+class _SumLaw(TabulatedLaw):
     """The convolution of discrete Gaussians, log-concave as each of them."""
 
-    integer = True
-    log_concave = True
     rounding = _LATTICE_ROUNDING
 
     def __init__(self, sigma: float, parties: int) -> None:
+        super().__init__(_table(sigma, parties))
         self.sigma, self.parties = sigma, parties
-        self._masses, self._tails = _table(sigma, parties)
-
-    def density(self, x: FloatArray) -> FloatArray:
-        """Return the probability of the integer x."""
-        distance = np.abs(np.asarray(x, dtype=np.float64))
-        place = np.minimum(distance, self._masses.size - 1.0).astype(np.int64)
-        return np.where(distance < self._masses.size, self._masses[place], 0.0)
-
-    def above(self, x: FloatArray) -> FloatArray:
-        """Return the sum of the masses above the integer part of x, from the far end."""
-        n = np.floor(np.asarray(x, dtype=np.float64))
-        far = np.minimum(np.where(n >= 0, n, -n - 1.0), self._tails.size - 1.0).astype(np.int64)
-        return np.where(n >= 0, self._tails[far], 1.0 - self._tails[far])
 
     @property
     def variance(self) -> float:
@@ -116,13 +103,13 @@ class _SumLaw(Law):
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
-        cumulative = np.cumsum(np.concatenate((self._masses[:0:-1], self._masses)))[:-1]
+        cumulative = np.cumsum(np.concatenate((self.table.masses[:0:-1], self.table.masses)))[:-1]
         place = np.searchsorted(cumulative, rng.random(size), side="right")
-        return np.asarray(place - (self._masses.size - 1), dtype=np.int64)
+        return np.asarray(place - (self.table.masses.size - 1), dtype=np.int64)
 
 
 @lru_cache(maxsize=8)
-def _table(sigma: float, parties: int) -> tuple[FloatArray, FloatArray]:
+def _table(sigma: float, parties: int) -> HalfTable:
     """Return the masses of 0, 1, 2, ... of the sum and the tails above them."""
     if listed(sigma * sqrt(parties), 1) > MOST_INTEGERS:
         msg = f"The noise takes more than {MOST_INTEGERS} integers of a probability that doubles can tell from 0."
@@ -132,7 +119,4 @@ def _table(sigma: float, parties: int) -> tuple[FloatArray, FloatArray]:
     at, mass, _ = lattice.lattice_product([(lattice.LatticeMeasure(index, own, own, 1.0, 0.0, 0.0), parties)])
     full = np.zeros(int(at[-1]) + 1)
     full[at[at >= 0]] = mass[at >= 0]
-    tails = np.append(np.cumsum(full[:0:-1])[::-1], 0.0)
-    full.setflags(write=False)
-    tails.setflags(write=False)
-    return full, tails
+    return half_table(full)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from dpcore.core.registry import EPSILON, SENSITIVITY, Oracle, Parameter, register
+from dpcore.core.registry import EPSILON, Oracle, register
 from dpcore.curves.bounded_range import AdaptiveRange, BoundedRange
 from dpcore.mechanisms.base import Mechanism
 from dpcore.regions.algebra import Loose, SelfComposing
-from dpcore.regions.guarantees import NO_PRIVACY, Pmf, three_point
+from dpcore.regions.guarantees import NO_PRIVACY, three_point
 
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve
@@ -57,32 +55,3 @@ class Exponential(Mechanism, SelfComposing, Loose):
         if self.epsilon_ == 0 or not AdaptiveRange.fits(self.epsilon_, k):
             return None
         return AdaptiveRange(self.epsilon_, k)
-
-
-SCORES = Parameter("scores", "numbers", meaning="one score per candidate", example=(1.0, 0.0))
-
-
-def from_scores(epsilon: float, scores: Any, neighbour_scores: Any, sensitivity: float = 1.0) -> Pmf:
-    """Return the exact pair of the exponential mechanism on two datasets with these scores.
-
-    P(c) is proportional to exp(epsilon score(c) / (2 sensitivity)).
-
-    Parameters
-    ----------
-    epsilon : float
-        Parameter of the mechanism, finite.
-    scores, neighbour_scores : list of float
-        The scores of the same candidates on the two datasets.
-    sensitivity : float, default 1
-        How far a score moves at most.
-
-    Returns
-    -------
-    Pmf
-        The two distributions of the choice.
-    """
-    rate = EPSILON.but(infinite=False).check(epsilon) / (2 * SENSITIVITY.check(sensitivity))
-    first = np.array(SCORES.check(scores)) * rate
-    second = np.array(SCORES.check(neighbour_scores)) * rate
-    p, q = (np.exp(s - s.max()) / np.exp(s - s.max()).sum() for s in (first, second))
-    return Pmf(tuple(p.tolist()), tuple(q.tolist()))

@@ -76,7 +76,7 @@ class RandomSensitivity(Mechanism):
         for move, share in zip(self.sensitivities, self.probabilities, strict=True):
             moves[move / self.sigma] = moves.get(move / self.sigma, 0.0) + share / total
         rest = moves.pop(0.0, 0.0)
-        kept = sorted((move, share) for move, share in moves.items() if share > 0.0)
-        if not kept or np.isinf(self.sigma):
+        shifts = sorted((move, share) for move, share in moves.items() if share > 0.0)
+        if not shifts or np.isinf(self.sigma):
             return three_point(0.0, 0.0, 1.0)
-        return mixture_curve(kept, rest)
+        return mixture_curve(shifts, rest)

@@ -134,8 +134,8 @@ class GeometricLaw(Law):
         """Return the smallest integer t with 2 r^(t+1)/(1+r) <= miss."""
         guess = math.ceil(-math.log(0.5 * miss * (1.0 + self.ratio)) / self.rate) - 1
         t = max(0, guess - 1)
-        while 2.0 * math.exp(-self.rate * (t + 1.0)) / (1.0 + self.ratio) > miss:
-            t += 1
+        while 2.0 * math.exp(-self.rate * (t + 1.0)) / (1.0 + self.ratio) > miss:  # off by rounding: some rounds
+            t += max(1, int(math.ulp(t)))  # beyond 2^53 the next double is further away than the next integer
         return float(t)
 
     def sample(self, rng: Generator, size: int) -> NDArray[np.int64]:

@@ -31,7 +31,9 @@ _GAUSS = np.polynomial.legendre.leggauss(16)  # exact for polynomials of degree 
 _RARE = 1e-18  # mass of each tail left out of a moment; exponential tails lose some 1e-15 of the variance
 _PANELS = 400  # of a moment: one is about a fifth of the scale of exponential tails, where 16 nodes leave only rounding
 _MOST_MASSES = 10**6  # integers that a moment sums over: arrays of 8 MB
-_FARTHEST = -690.0  # logarithm of the smallest rate in the table of an inverse: 1e-300, near the smallest doubles
+_FARTHEST = (
+    -705.0
+)  # logarithm of the smallest rate in the table of an inverse: 7e-307, the smallest doubles with all digits
 _NODES = 1024  # neighbouring rates of the table differ by less than a factor of 2, from where Newton converges
 _NEWTON = 6  # steps: five leave rounding only, one to spare
 _EQUAL = 1e-12  # relative rounding of masses whose ratio is compared

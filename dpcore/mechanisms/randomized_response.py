@@ -10,7 +10,12 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import EPSILON, Oracle, Parameter, register
+from dpcore.curves import polygon_algebra
+from dpcore.curves.bound import Outer
 from dpcore.curves.polygon import Polygon
+from dpcore.curves.shuffled import binomial_window
+from dpcore.curves.shuffled_letters import ThirdLetter, UniformLetters
+from dpcore.curves.shuffled_responses import ShuffledResponses
 from dpcore.mechanisms.base import Mechanism, Offer, TwoAnswers, answer_attacker
 from dpcore.mechanisms.law import Masses
 from dpcore.regions.guarantees import three_point
@@ -23,6 +28,11 @@ if TYPE_CHECKING:
     from dpcore.mechanisms.base import Attacker
     from dpcore.mechanisms.law import Law
 
+_SEARCHED = (1e-6, 8.0)  # losses for which a search reaches a width of 1e-6 for all numbers of people
+_MOST_LISTED = 200  # shuffled people whose pairs are listed for all truths of the others, in a quarter of a second
+_LARGEST_LISTED = 600.0  # loss of all together: the rarest count still has a normal double as its probability
+_MOST_LETTERS = 2_000_000  # shuffled people with more than two answers: half a second for one delta
+_ROUNDINGS = 16.0  # of a mass, for each person
 SIZE = Parameter("size", "integer", low=2, high=10**9, label="m", meaning="number of possible answers", example=2)
 
 
@@ -56,6 +66,57 @@ class RandomizedResponse(Mechanism):
         low, middle = high * shrink, high * shrink * (self.size - 2)
         loss = [-self.epsilon_, 0.0, self.epsilon_]
         return Polygon(loss, [high, middle, low], [low, middle, high], symmetric=True)
+
+    def shuffled(self, people: int) -> Curve | None:
+        """Return the largest region over all truths of the others: exact or a bracket for two answers, else a bound.
+
+        For few people it is a polygon, see `_union`.
+        """
+        if people == 1:
+            return self._pair()
+        if self.size == 2 and people <= _MOST_LISTED and 0.0 < self.epsilon_ * people < _LARGEST_LISTED:
+            return self._union(people)
+        if not _SEARCHED[0] <= self.epsilon_ <= _SEARCHED[1] or (self.size > 2 and people > _MOST_LETTERS):
+            return None
+        if self.size == 2:
+            return ShuffledResponses(self.epsilon_, people)
+        outer = UniformLetters(self.epsilon_, self.size, people)
+        return Outer(outer, [ThirdLetter(self.epsilon_, self.size, people)], outer.method)
+
+    def _union(self, people: int) -> Polygon:
+        """Return the union over all truths of the others, for two possible answers and few people.
+
+        Of n - 1 others m have one truth: the attacker counts, and the count without the person is the sum of two binomial
+        numbers. No m is the worst for every test.
+        """
+        lie, others = self.truth * math.exp(-self.epsilon_), people - 1
+        pairs = []
+        for first in range(others // 2 + 1):  # the rest is the same with the answers exchanged
+            count = np.convolve(binomial_window(first, lie)[1], binomial_window(others - first, lie)[1][::-1])
+            pairs.append(polygon_algebra.closure(self._counted(count, lie)))
+        whole = polygon_algebra.union(pairs)
+        rounding = _ROUNDINGS * people
+        return Polygon(
+            whole.loss,
+            whole.p,
+            whole.q,
+            symmetric=True,
+            method="shuffled answers, all truths of the others",
+            rounding=rounding,
+        )
+
+    def _counted(self, count: FloatArray, lie: float) -> Polygon:
+        """Return the pair of the person's two answers added to the count of the others.
+
+        Its masses at j differ by tanh(epsilon / 2) (count_j - count_(j-1)), also where both are nearly equal or tiny and a difference
+        of their logarithms would be rounding; at the ends, where nobody else can have given the answer, the loss is epsilon.
+        """
+        p, q = (np.convolve(count, chances) for chances in ((self.truth, lie), (lie, self.truth)))
+        fall = -np.diff(count, prepend=0.0, append=0.0)
+        loss = np.sign(fall) * np.log1p(np.abs(fall) * math.tanh(0.5 * self.epsilon_) / np.minimum(p, q))
+        loss[0], loss[-1] = -self.epsilon_, self.epsilon_
+        order = np.argsort(loss)
+        return Polygon(*polygon_algebra.merge_equal(loss[order], p[order], q[order]))
 
     @property
     def truth(self) -> float:

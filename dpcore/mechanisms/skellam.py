@@ -14,13 +14,12 @@ from dpcore.core.errors import BudgetError
 from dpcore.core.registry import Oracle, Parameter, register
 from dpcore.mechanisms.base import MOST_INTEGERS, Mechanism, Offer
 from dpcore.mechanisms.geometric import STEPS
-from dpcore.mechanisms.law import Law
+from dpcore.mechanisms.tabulated_law import HalfTable, TabulatedLaw, half_table
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from dpcore.curves.base import FloatArray
 
 _REACH = 38.0  # standard deviations beyond which a normal law has no double left
 VARIANCE = Parameter(
@@ -75,28 +74,13 @@ class Skellam(Mechanism):
         return Offer("Skellam noise", "Skellam", 9, "μ")
 
 
-class SkellamLaw(Law):
+class SkellamLaw(TabulatedLaw):
     """P(N = n) = e^-mu I_n(mu), I_n the modified Bessel function; a convolution of log-concave laws is log-concave."""
 
-    integer = True
-    log_concave = True
-
     def __init__(self, mu: float) -> None:
+        super().__init__(_table(mu))
         self.mu = mu
         self.rounding = 100.0 + 50.0 * sqrt(mu)  # of the Bessel function: twice what comparisons up to mu = 1e6 show
-        self._masses, self._tails = _table(mu)
-
-    def density(self, x: FloatArray) -> FloatArray:
-        """Return the probability of the integer x."""
-        distance = np.abs(np.asarray(x, dtype=np.float64))
-        place = np.minimum(distance, self._masses.size - 1.0).astype(np.int64)
-        return np.where(distance < self._masses.size, self._masses[place], 0.0)
-
-    def above(self, x: FloatArray) -> FloatArray:
-        """Return the sum of the masses above the integer part of x, from the far end."""
-        n = np.floor(np.asarray(x, dtype=np.float64))
-        far = np.minimum(np.where(n >= 0, n, -n - 1.0), self._tails.size - 1.0).astype(np.int64)
-        return np.where(n >= 0, self._tails[far], 1.0 - self._tails[far])
 
     @property
     def variance(self) -> float:
@@ -113,7 +97,7 @@ class SkellamLaw(Law):
 
 
 @lru_cache(maxsize=8)
-def _table(mu: float) -> tuple[FloatArray, FloatArray]:
+def _table(mu: float) -> HalfTable:
     """Return the masses of 0, 1, 2, ... as far as they are doubles, and the tails above them.
 
     Far out the masses fall like those of a Poisson number: ratio I_(n+1) / I_n below mu / (2n).
@@ -124,7 +108,4 @@ def _table(mu: float) -> tuple[FloatArray, FloatArray]:
         raise BudgetError(msg)
     own = np.asarray(ive(np.arange(float(most)), mu), dtype=np.float64)
     own = own[: int(np.argmax(own <= 0.0)) or own.size]
-    tails = np.append(np.cumsum(own[:0:-1])[::-1], 0.0)
-    own.setflags(write=False)
-    tails.setflags(write=False)
-    return own, tails
+    return half_table(own)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve
 
 _NEVER = 1e-250  # chance of a full batch that is no chance: below any delta
+_RAREST = 1e-300  # smallest chance whose inverse is a double
 
 
 @register(
@@ -87,7 +88,7 @@ class TruncatedPoisson(Mechanism):
         plain = subsampled(GaussianCurve(1.0 / self.sigma), self.q)
         if full == 0.0:
             return plain
-        cut = subsampled(GaussianCurve(2.0 / self.sigma), inside)
+        cut = subsampled(GaussianCurve(2.0 / self.sigma), max(inside, _RAREST))  # a smaller chance is rounded up
         parts = [(1.0 - full, plain), (full, cut)] if full < 1.0 else [(1.0, cut)]
         outer = VisibleChoice(parts, "a full batch is visible") if full < 1.0 else cut
         attained = subsampled(GaussianCurve(1.0 / self.sigma), min(at_all, 1.0))

@@ -36,16 +36,16 @@ def binomial_moves(mu: float, q: float, records: int) -> Curve:
     last = int(np.argmax(above <= _LEFT_OUT)) if above[-1] <= _LEFT_OUT else records
     lost = float(above[last]) if last < records else 0.0
     mass = mass[: last + 1]
-    carried, kept = 0.0, []
+    carried, shifts = 0.0, []
     for count in range(last + 1):
         carried += float(mass[count])
         if carried >= _RARE or count == last:
-            kept.append((count * mu, carried))
+            shifts.append((count * mu, carried))
             carried = 0.0
-    total = math.fsum(share for _, share in kept) + lost
-    kept = [(move, share / total) for move, share in kept]
-    rest = kept[0][1] if kept[0][0] == 0.0 else 0.0
-    moved = [pair for pair in kept if pair[0] > 0.0]
+    total = math.fsum(share for _, share in shifts) + lost
+    shifts = [(move, share / total) for move, share in shifts]
+    rest = shifts[0][1] if shifts[0][0] == 0.0 else 0.0
+    moved = [pair for pair in shifts if pair[0] > 0.0]
     return mixture_curve(moved, rest, lost / total)
 
 

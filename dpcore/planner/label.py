@@ -53,13 +53,13 @@ _QUESTIONS: Final[tuple[tuple[str, str], ...]] = (
     ("Are all releases about the same people counted together?", "counted"),
     ("For which period is the budget, and when is it renewed?", "period"),
     ("Is δ far below one over the number of people?", "delta"),
-    ("Is something published without noise?", "invariants"),
+    ("Is anything published without noise?", "invariants"),
     ("Who sees the data before noise is added?", "trust"),
     ("Does a generator made for releases draw the noise?", "sampler"),
     ("Were bounds and categories chosen without the data?", "bounds"),
     ("Did any choice depend on the data?", "choices"),
     ("Are the errors of the published numbers stated?", "accuracy"),
-    ("Could times, memory or failures give something away?", "side_channels"),
+    ("Could times, memory or failures give anything away?", "side_channels"),
     ("Who may read the data, and when are they deleted?", "access"),
     ("Can others read the code?", "code"),
 )
@@ -108,18 +108,19 @@ def label_report(
     >>> text.splitlines()[0], "| open |" in text
     ('+++', True)
     """
-    told = {name: _plain(text) for name, text in _checked(facts or {}).items()}
+    entries = {name: _plain(text) for name, text in _checked(facts or {}).items()}
     if plan is not None:
-        told = _planned(plan) | told
+        entries = _planned(plan) | entries
     budget = "" if epsilon is None else f", epsilon={numeral(epsilon)}"
     budget += f', relation="{ledger.relation}"' if ledger.relation else ""
     region = "spent.region"
     name = json.dumps(ledger_file, ensure_ascii=False)
+    together = "for one release" if len(ledger) == 1 else "for all {{ spent.rows }} releases together"
     parts = [
         _top(name, delta, budget, epsilon, certificate=certificate),
-        f"# {told.get('title', 'Privacy label')}",
-        f"ε = {{{{ spent.epsilon }}}} at δ = {numeral(delta)}, for all {{{{ spent.rows }}}} releases together.",
-        _facts_table(told, ledger, epsilon is not None, certificate),
+        f"# {entries.get('title', 'Privacy label')}",
+        f"ε = {{{{ spent.epsilon }}}} at δ = {numeral(delta)}, {together}.",
+        _facts_table(entries, ledger, epsilon is not None, certificate),
         "## What an attacker can do",
         f"{{{{ risk({region}, fpr=0.01) }}}} {{{{ risk({region}).advantage_words }}}}",
         _profile(ledger_file, delta, epsilon, ledger.relation),
@@ -127,7 +128,7 @@ def label_report(
         f'```figure\nname = "releases"\ndraw = "table"\ntitle = "Releases"\ncaption = "One row per release; each number has its own noise."\nfile = {name}\ncolumns = ["label", "expression", "count"]\n```',
         "## Questions",
         "The questions follow the topics of NIST SP 800-226. Those marked open were not answered by the people who released the data.",
-        _questions(told, ledger, delta, plan),
+        _questions(entries, ledger, delta, plan),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -196,7 +197,7 @@ def _profile(file: str, delta: float, epsilon: float | None, relation: str) -> s
         'draw = "ledger"',
         'view = "region"',
         'title = "What all releases reveal together"',
-        'caption = "Every attacker who accuses some people by mistake misses at least as many others as the curve says."',
+        'caption = "An attacker who wrongly accuses some share of the people outside the data misses at least the share of the people inside it that the curve shows."',
         f"file = {json.dumps(file, ensure_ascii=False)}",
         f"delta = {numeral(delta)}",
         f"epsilon = {numeral(epsilon)}" if epsilon is not None else "",
@@ -211,7 +212,8 @@ def _questions(told: Mapping[str, str], ledger: Ledger, delta: float, plan: Rele
     answers = dict(told)
     answers["numbers"] = "yes: see the table and the figure above"
     answers["neighbours"] = f"{ledger.neighbours}" if ledger.neighbours != "any" else "as each release states"
-    answers["counted"] = f"{len(ledger)} rows of the ledger are; that it holds all releases is for its keeper to say"
+    counted = "the one row of the ledger is" if len(ledger) == 1 else f"{len(ledger)} rows of the ledger are"
+    answers["counted"] = f"{counted}; only its keeper can say whether it lists all releases"
     if plan is not None and plan.rows is not None:
         small = delta * plan.rows
         answers["delta"] = f"{grouped(plan.rows)} records times δ is {outward(small, 2)}"

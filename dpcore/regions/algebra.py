@@ -153,19 +153,27 @@ def composed(parts: Factors) -> Curve:
             return own
     orientation = _orientation(parts)
     keep = bool(orientation)
-    curves = [(node.pair if keep or node.pair.symmetric else node.curve, count) for node, count in parts]
+    curves = [_factor(node, keep=keep) for node, _ in parts]
     counts = [count for _, count in parts]
 
     def product(factor_curves: list[Curve]) -> Curve:
         pairs = list(zip(factor_curves, counts, strict=True))
         return directed(pairs) if keep else compose(pairs)
 
-    outer = lifted(product, [curve for curve, _ in curves])
+    outer = lifted(product, curves)
     loose = [node for node, _ in parts if isinstance(node, Loose)]
     if not loose:
         return outer
     inner = [*(node.curve for node, _ in parts), *_attained(parts)]
     return Outer(outer, inner, f"{outer.method}, safe: {loose[0].why_loose}")
+
+
+def _factor(node: TradeOff, *, keep: bool) -> Curve:
+    """Return the curve of a node in a product: its pair if directions are kept, a simpler bound if it has one."""
+    simpler = node.simpler() if isinstance(node, Loose) else None
+    if simpler is not None:
+        return simpler
+    return node.pair if keep or node.pair.symmetric else node.curve
 
 
 def _sum_pair(node: TradeOff, terms: Factors) -> Curve:
@@ -203,6 +211,10 @@ class Loose:
 
     def attained(self) -> Curve | None:
         """Return a pair that some mechanism attains in every step, for the lower side of the bracket."""
+        return None
+
+    def simpler(self) -> Curve | None:
+        """Return a curve that contains the region and composes faster than its own; None if there is none."""
         return None
 
 

@@ -179,8 +179,8 @@ class _FormulaParser:
 
     def expect(self, sign: str) -> None:
         if self.token[1] != sign:
-            found = shown(self.token[1]) if self.token[0] != "end" else "the end"
-            self._fail(self.token[2], f"expected {shown(sign)}, found {found}")
+            token = shown(self.token[1]) if self.token[0] != "end" else "the end"
+            self._fail(self.token[2], f"expected {shown(sign)}, found {token}")
         self.take()
 
     def whole(self) -> FormulaNode:
@@ -235,8 +235,8 @@ class _FormulaParser:
             return FormulaNode(VARIABLE)
         if kind == "name" and text in (*_ONE, *_MANY):
             return self.function(text)
-        found = shown(text) if kind != "end" else "the end"
-        return self._fail(place, f"expected a number, {VARIABLE}, a function or a bracket, found {found}")
+        token = shown(text) if kind != "end" else "the end"
+        return self._fail(place, f"expected a number, {VARIABLE}, a function or a bracket, found {token}")
 
     def function(self, name: str) -> FormulaNode:
         place = self.token[2]

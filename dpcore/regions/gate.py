@@ -29,7 +29,7 @@ from dpcore.curves.base import Curve
 from dpcore.curves.bound import published
 from dpcore.curves.combined import ByBeta
 from dpcore.curves.polygon import Polygon
-from dpcore.curves.possible import ROUNDING, below_guessing, betas, refuse
+from dpcore.curves.possible import ROUNDING, SMALLEST_NORMAL, below_guessing, betas, raised, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _RATES = np.array([1e-4, 0.02, 0.2, 0.6])  # a tail, two typical rates and the far side of the curve
 _STEP = 1e-3  # h / a: with a smaller one the slope of the chord loses digits, with a larger one S hides more errors
 _DUAL = 1e-9  # ten times the error promised of an exact number
-_NORMAL = float(np.finfo(np.float64).smallest_normal)  # 2.2e-308
 _NEAR_END = 4e-15  # share of the largest loss by which rounded sums of losses may miss it
 
 
@@ -57,9 +56,7 @@ def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
         _ = region.dual  # checked once
     if curve.exact:
         lower = upper
-    # doubles below the smallest normal one have few digits or none: a delta among them is known to be no larger than that
-    lost = (upper < _NORMAL) & ((upper > 0.0) | (epsilon < curve.max_loss))
-    return np.where(lower < _NORMAL, 0.0, lower), np.where(lost, _NORMAL, upper)
+    return np.where(lower < SMALLEST_NORMAL, 0.0, lower), raised(upper, epsilon, curve.max_loss)
 
 
 def _above_zero(curve: Curve, epsilon: FloatArray, upper: FloatArray) -> FloatArray:

@@ -53,7 +53,7 @@ _SAFE = 1.0 - 1e-9  # its rounding: the lower side must stay below the truth
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Shuffle(Atom, Loose):
-    """The worst case over all channels whose largest loss is that of the region."""
+    """The worst case over all channels whose largest loss is that of the region, or over the data of the others if the channel is known."""
 
     region: TradeOff = REGION.field()
     n: int = COUNT.but(name="n", high=10**8, label="n", meaning="number of people", example=1000).field()
@@ -82,8 +82,18 @@ class Shuffle(Atom, Loose):
         local = self.local
         if local == 0.0:
             return three_point(0.0, 0.0, 1.0)
+        own = self.region.shuffled(self.n)
+        if own is not None:
+            return own
+        return self._worst_channel(local)
+
+    def _worst_channel(self, local: float) -> Curve:
         inner = self.attained()
         return Outer(Shuffled(local, self.n), [inner] if inner is not None else [], Shuffled.method)
+
+    def simpler(self) -> Curve | None:
+        """Return the bound for all channels where the curve of the known one is searched or summed: a product needs many values."""
+        return None if isinstance(self.pair, Polygon) else self._worst_channel(self.local)
 
     def attained(self) -> Curve | None:
         """Return randomized response where all others have the same answer; None for channels of another region.

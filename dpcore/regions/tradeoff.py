@@ -22,6 +22,7 @@ from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import settled
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
+from dpcore.core.question import question, remarked
 from dpcore.core.registry import shown
 from dpcore.curves import tangents
 from dpcore.curves.bound import lifted, published
@@ -94,6 +95,10 @@ class TradeOff(ABC):
     def oriented(self) -> str:
         """Why products may keep its direction: '' (close first), 'add/remove' or 'pair'."""
         return ""
+
+    def shuffled(self, people: int) -> Curve | None:  # noqa: ARG002  overridden by channels whose law is known
+        """Return the exact curve of one answer among those of n shuffled people; None if it is not known."""
+        return None
 
     @Lazy
     def curve(self) -> Curve:
@@ -186,9 +191,10 @@ class TradeOff(ABC):
     def epsilon_bounds(self, delta: Real | Collection[Real]) -> Bounds:
         """Return (lower, upper) of epsilon(delta) as arrays; refused where wider than the tolerance."""
         at = DELTA.array(delta)
-        lower, upper = gate.epsilon_bounds(self, at)
-        if self.curve.certified:
-            _check_width("epsilon at delta", at, lower, upper)
+        with question():
+            lower, upper = gate.epsilon_bounds(self, at)
+            if self.curve.certified:
+                _check_width("epsilon at delta", at, lower, upper)
         return settled((lower, upper), "upper", exact=self.curve.exact)
 
     @overload
@@ -447,9 +453,11 @@ def _check_width(what: str, at: FloatArray, lower: FloatArray, upper: FloatArray
         width = np.where((lower < upper) & (upper > _NEGLIGIBLE), 1.0 - lower / upper, 0.0)
     worst = int(np.argmax(width))
     if width[worst] > tolerance:
+        seconds = remarked()
+        time = "" if seconds is None else f", which would take up to about {nearest(max(seconds, 1.0), 2)} s"
         msg = (
             f"The bracket of {what} = {numeral(at[worst])} reached the relative width "
-            f"{nearest(width[worst], 2)}, not the tolerance of {nearest(tolerance, 2)}; allow a larger one."
+            f"{nearest(width[worst], 2)}, not the tolerance of {nearest(tolerance, 2)}{time}; allow a larger one."
         )
         raise BudgetError(msg)
 

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpcore.files.manifest import inputs_of, nothing_changed
 from dpcore.site.changes import change_pages
 from dpcore.site.compose import FIGURES, Composer, Site
 from dpcore.site.config import Config, read_config
@@ -63,7 +64,7 @@ class Built:
     def words(self) -> str:
         """The result in a sentence."""
         if not (self.written or self.removed):
-            return f"{self.folder}: {self.pages} pages, nothing changed"
+            return nothing_changed(self.folder, self.pages)
         return (
             f"{self.folder}: {self.pages} pages; drew {len(self.drawn)} figures, wrote {len(self.written)} files, "
             f"removed {len(self.removed)}"
@@ -127,6 +128,9 @@ def build_site(
     target, bar = Path(folder), progress or Progress(quiet=True)
     config = read_config(Path(spec))
     before = Manifest.read(target)
+    inputs = inputs_of(
+        config.file, target, commands=bool(commands)
+    )  # first: what changes from now on is seen next time
     pages = plan(config, commands)
     directory = directory_of(config, pages)
     jobs = check(pages)
@@ -137,11 +141,13 @@ def build_site(
     fresh.sort(key=lambda job: job.kind != EXAMPLES)  # first, because they are quick and the likeliest to fail
     stale = [page for page in pages if not work.has(page.path, frames[page.path])]
     bar.start(len(fresh) + len(stale))
-    results = {name: work.load(job) for name, job in jobs.items() if job not in fresh}
-    results |= _draw(fresh, processes, bar)
+    results: dict[str, Any] = {}
+    if fresh or stale:  # otherwise no file of a figure is read
+        results = {name: work.load(job) for name, job in jobs.items() if job not in fresh}
+        results |= _draw(fresh, processes, bar)
     work.open()
     for name, job in jobs.items():
-        work.keep(f"{job.kind}:{name}", keys[name], lambda r=results[name]: files_of(r))
+        work.keep(f"{job.kind}:{name}", keys[name], lambda n=name: files_of(results[n]))
     site = Site(
         config,
         pages,
@@ -154,14 +160,15 @@ def build_site(
         work.keep(page.path, frames[page.path], lambda p=page: {p.path: Composer(site, p).page_html().encode()})
         if page in stale:
             bar.step(page.path)
-    work.keep("assets", fingerprint(), shared)
+    live = any(job.kind == FIGURE for job in jobs.values())
+    work.keep("assets", digest(fingerprint(), str(live)), lambda: shared(live=live))
     if config.logo:
         logo = image_of(config.file.parent, config.logo)
         work.keep("logo", digest(logo.uri), lambda: {config.logo_file: logo.data})
     work.keep("finding", digest(fingerprint(), *frames.values()), lambda: found_files(config, work.texts(frames)))
     if work.written:  # a page that stayed may link to one that changed
-        check_links(work.texts(frames), work.names)
-    removed = work.finish()
+        check_links(work.texts(frames), work.names, {page.path: page.origin for page in pages})
+    removed = work.finish(inputs)
     bar.end()
     return Built(target, len(pages) - 1, tuple(work.written), tuple(job.name for job in fresh), removed)
 

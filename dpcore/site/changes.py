@@ -54,7 +54,7 @@ Each figure has a citation of its own below it, under "How to cite".
 ## What stays stable
 
 Names of the expression language, commands with their options and columns, names in the `__all__` of the package and its
-rooms, keys of specs and ledgers, links to the app and addresses of these pages are public. Before 1.0 a minor version may
+subpackages, keys of specs and ledgers, links to the app and addresses of these pages are public. Before 1.0 a minor version may
 change them; the changelog then says **Breaking** and what to write instead. A name that is replaced keeps working for at
 least one minor version, with a warning. A number that was wrong is corrected at once.
 """

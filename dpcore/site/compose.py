@@ -16,7 +16,7 @@ from dpcore.site.docstrings import as_markdown
 from dpcore.site.examples import is_own
 from dpcore.site.figures import RenderedFigure, compact
 from dpcore.site.labels import TABLES
-from dpcore.site.markdown import Heading, Text, Writer, plain_heading
+from dpcore.site.markdown import Heading, Text, Writer, page_link, plain_heading
 from dpcore.site.places import Directory
 from dpcore.site.search import plain
 from dpcore.specs.presets import app_link
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dpcore.specs import Spec
 
 FIGURES: Final = "figures"
+_ANCHOR: Final = re.compile(r"</?a\b[^>]*>")
 _NUMBERED: Final = ("Figure", "Table")  # how a source counts what it shows
 _SPACES: Final = re.compile(r"[ \t]+\n")
 LEAST_CONTENTS: Final = 2  # headings; fewer need no table of contents
@@ -72,7 +73,7 @@ class Composer:
 
     def __init__(self, site: Site, page: Page, files: Callable[[str], dict[str, str]] | None = None) -> None:
         self.site, self.page = site, page
-        self.writer = Writer(page.path, self.link)
+        self.writer = Writer(page.path, page_link)
         self._files = files
         self.live = True
         self._linked: set[str] = set()
@@ -84,13 +85,6 @@ class Composer:
     def to(self, path: str) -> str:
         """Return a relative link to a file of the site."""
         return posixpath.relpath(path, posixpath.dirname(self.page.path) or ".")
-
-    def link(self, target: str) -> str:
-        """Return a link of a Markdown text: .md and .toml files are pages here, other links stay as they are."""
-        name, mark, anchor = target.partition("#")
-        if name.endswith((".md", ".toml")):
-            name = name.rsplit(".", 1)[0] + ".html"
-        return f"{name}{mark}{anchor}"
 
     def named(self, target: str, words: str = "") -> tuple[str, str]:
         """Return the address and the words of a link to something by its name; raise if there is no such thing."""
@@ -143,6 +137,10 @@ class Composer:
     def inline(self, text: str) -> Markup:
         """Return one line of Markdown as HTML."""
         return Markup(self.writer.inline(text))
+
+    def card(self, text: str) -> Markup:
+        """Return the summary of a page for the list of another one: without its links, which are relative to its own place."""
+        return Markup(_ANCHOR.sub("", self.writer.inline(text)))
 
     def words(self, spec: Spec, key: str) -> Markup:
         """Return a text of a spec as HTML; errors name the place in the spec."""

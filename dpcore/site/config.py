@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.core.registry import shown
-from dpcore.files.data import data_folder
+from dpcore.files.data import default_site
 from dpcore.files.paths import inside, link
 from dpcore.language.problems import nearest, quoted
 from dpcore.site.images import image_of
@@ -113,7 +113,7 @@ def default_file() -> Path:
     Path
         The TOML file.
     """
-    return data_folder() / "site.toml"
+    return default_site()
 
 
 def read_config(path: Path) -> Config:
@@ -211,9 +211,7 @@ def _section(row: Any, path: Path) -> Section:
         raise SpecError(msg)
     name, title = _text(row, "name", place), _text(row, "title", place)
     if not NAME.fullmatch(name):
-        msg = (
-            f"{place}: name starts the addresses of its pages: lower-case letters, digits, - and _, got {shown(name)}."
-        )
+        msg = f"{place}: name begins the addresses of its pages: use lower-case letters, digits, - and _, got {shown(name)}."
         raise SpecError(msg)
     return Section(name, title, _text(row, "summary", place, ""), kind, folder, tuple(pages))
 

@@ -6,7 +6,7 @@ What a text may hold besides CommonMark:
 ``$x$``, ``$$x$$``, ``$$x$$ {#eq:name}``  formulas; a named one is numbered
 ``{{ budget.epsilon | plain }}``          a computed value, in sentences, captions and formulas
 ``@fig:name @tbl:name @eq:name @sec:name``  a reference to something that is named
-``[@key, p. 3; @other]``                  citations of the bibliography
+``[@key, p. 3; @other]``, ``@key``        citations of the bibliography
 ``[^note]``                               a footnote
 ``![caption](file.png){#fig:name}``       an image that stands alone is a numbered figure
 ``Table: caption {#tbl:name}``            below a table, its caption
@@ -33,13 +33,16 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
 
 NAMES: Final = ("fig", "tbl", "eq", "sec")
+MEANT: Final = (*NAMES, "figure", "table", "equation", "section", "tab", "eqn")  # references that are nearly right
 _NAME: Final = r"(?:fig|tbl|eq|sec):[A-Za-z0-9][A-Za-z0-9_-]*"
 _VALUE: Final = re.compile(r"\{\{([^{}\n]{1,2000})\}\}")
 _REFERENCE: Final = re.compile(rf"@({_NAME})")
 _BRACKETS: Final = re.compile(r"\[([^\[\]]{2,1000})\](?![(\[])")
 _KEY: Final = re.compile(r"(?:^|[\s;,(-])@[A-Za-z0-9_]")
+_TEXTUAL: Final = re.compile(r"@([A-Za-z][A-Za-z0-9_]*(?:[:.-][A-Za-z0-9_]+)*)")
 _LABEL: Final = re.compile(rf"[ \t]*\{{#({_NAME})\}}[ \t]*$")
 _EQUATION: Final = re.compile(r"^(?P<start>.*\$\$)[ \t]*\{#(eq:[A-Za-z0-9][A-Za-z0-9_-]*)\}[ \t]*$", re.MULTILINE)
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _CAPTION: Final = re.compile(r"(?:Table)?:[ \t]+(.*)", re.DOTALL)
 _IMAGE: Final = re.compile(r"^\{#(fig:[A-Za-z0-9][A-Za-z0-9_-]*)\}$")
 
@@ -48,8 +51,10 @@ def reader() -> MarkdownIt:
     """Return a parser of the dialect, without raw HTML."""
     parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
     parser.core.ruler.before("block", "equations", _equations)
+    parser.core.ruler.before("block", "cells", _cells)
     parser.core.ruler.before("inline", "bounded", _bounded)
     parser.core.ruler.before("inline", "labels", _labels)
+    parser.core.ruler.before("inline", "footnotes", _footnotes)
     parser.core.ruler.after("inline", "images", _images)
     parser.core.ruler.after("inline", "mistakes", _mistakes)  # before escaped signs are joined to the text around them
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True, allow_labels=True)
@@ -91,6 +96,20 @@ def _equations(state: StateCore) -> None:
     """Write the name of an equation as the parser of formulas takes it; lines stay where they are."""
     if "{#eq:" in state.src:
         state.src = _EQUATION.sub(r"\g<start> (\2)", state.src)
+
+
+def _cells(state: StateCore) -> None:
+    """Keep the bars of computed values in the rows of tables, where a bar ends a cell; code stays as it is."""
+    if "{{" not in state.src:
+        return
+    lines, fence = state.src.split("\n"), ""
+    for place, line in enumerate(lines):
+        start = _FENCE.match(line)
+        if start and (not fence or start[1].startswith(fence)):
+            fence = "" if fence else start[1]
+        elif not fence and line.lstrip().startswith("|"):
+            lines[place] = _VALUE.sub(lambda match: re.sub(r"(?<!\\)\|", r"\\|", match[0]), line)
+    state.src = "\n".join(lines)
 
 
 def _bounded(state: StateCore) -> None:
@@ -135,6 +154,19 @@ def _labels(state: StateCore) -> None:
     state.tokens = tokens
 
 
+def _footnotes(state: StateCore) -> None:
+    """Refuse two footnotes of one name, of which only the last would be shown."""
+    lines: dict[str, int] = {}
+    for token, inner in zip(state.tokens, state.tokens[1:], strict=False):
+        if token.type == "footnote_reference_open":
+            name, line = str(token.meta["label"]), inner.map[0] + 1 if inner.map else 1
+            if name in lines:
+                msg = f"there are two footnotes [^{name[:60]}]; give one of them another name."
+                raise DocumentError(msg, line)
+            lines[name] = line
+    state.env["noted"] = lines
+
+
 def _images(state: StateCore) -> None:
     """Make a figure of an image that is a paragraph of its own."""
     for opening, inner, closing in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
@@ -151,8 +183,12 @@ def _images(state: StateCore) -> None:
 
 def _mistakes(state: StateCore) -> None:
     """Refuse what would be printed as it is although more was meant."""
-    for line, words in mistakes(state.tokens):
+    for line, words in mistakes(state.tokens, state.src):
         raise DocumentError(words, line)
+    for name, place in state.env.get("footnotes", {}).get("refs", {}).items():
+        if place < 0:
+            msg = f"nothing refers to the footnote [^{name[1:61]}]; write [^{name[1:61]}] where it belongs, or leave it out."
+            raise DocumentError(msg, state.env["noted"].get(name[1:], 1))
 
 
 # ---- rules of the parser: inline -----------------------------------------------------------------------------
@@ -176,9 +212,21 @@ def _reference(state: StateInline, silent: bool) -> bool:
         return False
     match = _REFERENCE.match(state.src, state.pos)
     if match is None:
-        return False
+        return _textual(state, silent)
     if not silent:
         token = state.push("crossref", "", 0)
+        token.content = match[1]
+    state.pos = match.end()
+    return True
+
+
+def _textual(state: StateInline, silent: bool) -> bool:
+    """Read a citation whose authors are words of the sentence; its content has no @, that of one in brackets has."""
+    match = _TEXTUAL.match(state.src, state.pos)
+    if match is None or match[1].split(":")[0].lower() in MEANT:
+        return False
+    if not silent:
+        token = state.push("citation", "", 0)
         token.content = match[1]
     state.pos = match.end()
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,12 +64,12 @@ class RenderedFigure:
         match = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg)
         return (round(float(match[1])), round(float(match[2]))) if match else (WIDTH, WIDTH)
 
-    @property
+    @cached_property
     def table(self) -> Table:
         """The numbers as the page shows them; what the names of regions mean is among its parameters."""
         columns, rows = rows_of(self.numbers)
-        kept = [place for place, name in enumerate(columns) if name != self.facts.get("defines")]
-        return table_of([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
+        places = [place for place, name in enumerate(columns) if name != self.facts.get("defines")]
+        return table_of([columns[place] for place in places], [[row[place] for place in places] for row in rows])
 
     @property
     def parameters(self) -> list[str]:

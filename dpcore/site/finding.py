@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import posixpath
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -18,7 +19,7 @@ from dpcore.site.search import index_of
 from dpcore.specs import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from dpcore.site.compose import Composer
     from dpcore.site.config import Config
@@ -71,9 +72,7 @@ def missing_page(config: Config, pages: Sequence[Page]) -> Page:
         links = [(title, f"{root}{path}") for title, path in doors if path]
         return str(composer.html("missing.html", home=f"{root}index.html", links=links))
 
-    return Page(
-        MISSING, "", "This page is not here", "The address is wrong, or the page has moved.", repr(doors), (), make
-    )
+    return Page(MISSING, "", "Page not found", "The address is wrong, or the page has moved.", repr(doors), (), make)
 
 
 def found_files(config: Config, pages: Mapping[str, str]) -> dict[str, bytes]:
@@ -89,7 +88,9 @@ def found_files(config: Config, pages: Mapping[str, str]) -> dict[str, bytes]:
     return files
 
 
-def check_links(pages: Mapping[str, str], files: Collection[str]) -> None:
+def check_links(
+    pages: Mapping[str, str], files: Collection[str], origins: Mapping[str, Callable[[str], str]] | None = None
+) -> None:
     """Raise if a link of a page leads to no file of the site, or to no id on its page.
 
     Parameters
@@ -98,6 +99,8 @@ def check_links(pages: Mapping[str, str], files: Collection[str]) -> None:
         The HTML of each page by its path.
     files : collection of str
         The paths of all files.
+    origins : mapping of str to callable, optional
+        For each page, by its path, what returns the place of a link in its source.
     """
     ids = {path: set(_ID.findall(text)) for path, text in pages.items()}
     broken = []
@@ -108,8 +111,19 @@ def check_links(pages: Mapping[str, str], files: Collection[str]) -> None:
                 continue
             place = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target))) if target else path
             if place not in files or (anchor and place in ids and unquote(anchor) not in ids[place]):
-                broken.append(f"{path} links to {html.unescape(link)}")
+                broken.append((path, html.unescape(link), place))
     if broken:
         more = f" and {len(broken) - MOST_BROKEN} more" if len(broken) > MOST_BROKEN else ""
-        msg = f"Links that lead nowhere: {'; '.join(broken[:MOST_BROKEN])}{more}."
+        sources = origins or {}
+        named = (
+            f"{sources[path](link) if path in sources else path} links to {link}{_hint(path, place, files)}"
+            for path, link, place in broken[:MOST_BROKEN]
+        )
+        msg = f"Links that lead nowhere: {'; '.join(named)}{more}."
         raise SpecError(msg)
+
+
+def _hint(path: str, place: str, files: Collection[str]) -> str:
+    """Return the file that a link of a page may mean; for a page without the id that is named there is none."""
+    match = get_close_matches(place, files, n=1) if place not in files else []
+    return f" (did you mean {posixpath.relpath(match[0], posixpath.dirname(path) or '.')}?)" if match else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpcore.core.errors import DomainError
 from dpcore.files.documents import bytes_of
-from dpcore.files.paths import inside
+from dpcore.files.paths import existing, inside
 from dpcore.language.problems import quoted
 
 if TYPE_CHECKING:
@@ -73,12 +73,22 @@ def image_of(folder: Path | None, name: str) -> Image:
     if path.suffix.lower() not in KINDS:
         msg = f"The image {quoted(name, 60)} must end in {', '.join(KINDS)}."
         raise DomainError(msg)
+    existing(folder, name)
     kind, start = KINDS[path.suffix.lower()]
     data = bytes_of(path, MOST_BYTES)
-    if not data.startswith(start) or (kind == "image/svg+xml" and b"<svg" not in data[:2000]):
-        msg = f"The image {quoted(name, 60)} does not hold what its name says."
+    if not data.startswith(start) or (kind == "image/svg+xml" and not _is_svg(data)):
+        msg = f"The image {quoted(name, 60)} is not the kind of file that its name says."
         raise DomainError(msg)
     if kind == "image/svg+xml" and (_ACTIVE.search(data) or _OUTSIDE.search(data)):
-        msg = f"The image {quoted(name, 60)} runs a script or loads another file, which no image of a document may."
+        msg = f"The image {quoted(name, 60)} runs a script or loads another file, which an image in a document must not do."
         raise DomainError(msg)
     return Image(path.name, kind, data)
+
+
+def _is_svg(data: bytes) -> bool:
+    """Return whether a file starts like an SVG in UTF-8; in other encodings nobody would see what it runs or loads."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return b"<svg" in data[:2000]

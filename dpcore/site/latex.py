@@ -49,6 +49,7 @@ OWN: Final = (
 )
 _TOKEN: Final = re.compile(r"\\(?:[A-Za-z]+\*?|.|$)|[{}&$]", re.DOTALL)
 _ENVIRONMENT: Final = re.compile(r"\\(begin|end)\s*\{([A-Za-z]*\*?)\}")
+_RESERVED: Final = re.compile(r"(?<!\\)(?:\\\\)*([%#])")
 _MOST_DEPTH: Final = 40  # groups and environments inside each other; the converter recurses
 
 
@@ -97,6 +98,8 @@ def check(latex: str) -> None:
     DpcoreError
         It names what is wrong and what could be meant.
     """
+    if reserved := _RESERVED.search(latex):
+        _fail(latex, rf"has {reserved[1]}, which is not allowed in a formula; write \{reserved[1]}")
     stack: list[str] = []
     at = 0
     while match := _TOKEN.search(latex, at):
@@ -144,7 +147,7 @@ def _known(latex: str, token: str) -> None:
             _fail(latex, r"has \label; a formula is named after its last $$, as in $$ {#eq:name}")
         return
     if command in (r"\(", r"\)", r"\[", r"\]"):
-        _fail(latex, f"has {command}; formulas stand between dollar signs")
+        _fail(latex, f"has {command}; write formulas between dollar signs")
     longer = sorted((name for name in known_commands() if len(command) > 3 and name.startswith(command)), key=len)
     names = [name for name in known_commands() if len(name) > 2]
     hint = f"did you mean {longer[0]}?" if longer else nearest(command, names)

@@ -33,8 +33,8 @@ __all__ = [
     "slug",
 ]
 
-READ_LATER: Final = ("title", "caption", "text", "source", "place", "differs")
-"""Keys of a figure that readers see as sentences."""
+READ_LATER: Final = ("caption", "text", "source", "place", "differs")
+"""Keys of a figure that readers see as sentences; the title, a name, is written when the figure is read."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,27 @@ class Text:
     figures: tuple[Spec, ...]
     labels: Mapping[str, Label] = field(default_factory=dict)
     line: int = 1
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The names of the image files that it shows."""
+        tokens = [token.meta["image"] for token in self.tokens if "image" in token.meta]
+        tokens += [child for token in self.tokens for child in token.children or [] if child.type == "image"]
+        return tuple(dict.fromkeys(str(token.attrGet("src") or "") for token in tokens))
+
+    def line_of(self, link: str) -> int:
+        """Return the line of the first link that is written as this one on the page; 0 if there is none."""
+        links = (child for token in self.tokens for child in token.children or [] if child.type == "link_open")
+        lines = (child.meta.get("line", 0) for child in links if page_link(str(child.attrGet("href") or "")) == link)
+        return int(next(lines, 0))
+
+
+def page_link(target: str) -> str:
+    """Return a link of a text as it is written on its page: .md and .toml files are pages there, other links stay."""
+    name, mark, anchor = target.partition("#")
+    if name.endswith((".md", ".toml")):
+        name = name.rsplit(".", 1)[0] + ".html"
+    return f"{name}{mark}{anchor}"
 
 
 def read(
@@ -107,6 +128,9 @@ def read(
         msg = f"{file}, line {above + error.line}: {error}"
         raise SpecError(msg) from None
     _number(tokens, above)
+    _at_the_margin(tokens, file)
+    if values is not None:
+        _alone(tokens, file)
     title, tokens = _title(tokens)
     line = tokens[0].meta.get("line", 1) if tokens else 1
     summary, tokens = _lead(tokens, file, values) if lead else ("", tokens)
@@ -126,6 +150,23 @@ def _number(tokens: list[Token], above: int) -> None:
         for child in token.children or []:
             child.meta = {**child.meta, "line": line}
             line += child.type in ("softbreak", "hardbreak")
+
+
+def _at_the_margin(tokens: list[Token], file: str) -> None:
+    """Refuse indented lines, which would be shown as code; docstrings, which have them, are read by others."""
+    for token in tokens:
+        if token.type == "code_block":
+            words = "an indented line would be shown as code; begin it at the margin, or write code between lines ```."
+            msg = f"{file}, line {token.meta['line']}: {words}"
+            raise SpecError(msg)
+
+
+def _alone(tokens: list[Token], file: str) -> None:
+    """Refuse references to pages of a site in a report, which has one page."""
+    for child in (child for token in tokens for child in token.children or []):
+        if child.type == "reference":
+            msg = f"{file}, line {child.meta['line']}: {child.content[:60]!r} names a page of a site, and a report has none; write [words](address)."
+            raise SpecError(msg)
 
 
 def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
@@ -169,10 +210,13 @@ def computed(value: Any, key: str, spec: Spec, values: Values | None) -> Any:
     if not isinstance(value, str) or key in READ_LATER or "{{" not in value:
         return value
     if values is None:
-        spec.fail("computed values stand in reports only.", key)
+        spec.fail("computed values work in reports only.", key)
     parts, at = [], 0
     for match in values_in(value):
-        parts += [value[at : match.start()], values(match[1], spec.line_of(key), "exact")]
+        parts += [
+            value[at : match.start()],
+            values(match[1], spec.line_of(key), "words" if key == "title" else "exact"),
+        ]
         at = match.end()
     return "".join(parts) + value[at:]
 

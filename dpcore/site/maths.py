@@ -46,17 +46,6 @@ _CODE: Final = re.compile(r"&#x([0-9A-Fa-f]+);")
 _ARG: Final = re.compile(r"\\arg\s*\\(max|min)(?![A-Za-z])")
 
 
-def mathml(latex: str, *, display: bool = False) -> str:
-    """Return a formula as MathML, without its number.
-
-    Raises
-    ------
-    DpcoreError
-        If the formula cannot be shown; it names the formula and the command.
-    """
-    return formula(latex, display=display)[0]
-
-
 @cache
 def formula(latex: str, *, display: bool = False) -> tuple[str, str]:
     r"""Return a formula as MathML, and its number: the text of ``\tag``, empty if it has none.

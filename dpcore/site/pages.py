@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,6 +86,10 @@ class Page:
         Whether the summary stands above the text; not if it is the text's own first sentence.
     items : tuple of SourceItem, default ()
         What a page about a source lists.
+    text : Text, optional
+        The Markdown that it shows, if it shows one.
+    file : Path, optional
+        The file it is read from, if it is read from one.
     """
 
     path: str
@@ -98,6 +103,21 @@ class Page:
     places: tuple[SitePlace, ...] = ()
     lead: bool = True
     items: tuple[Any, ...] = ()
+    text: markdown.Text | None = None
+    file: Path | None = None
+
+    def origin(self, link: str) -> str:
+        """Return the file and the line that a link of this page comes from, as far as they are known; else its path."""
+        if self.text is not None and (line := self.text.line_of(link)):
+            return f"{self.text.file}, line {line}"
+        written = tuple(link.replace(".html", end) for end in (".html", ".md", ".toml"))
+        for spec in (job.spec for job in self.jobs if job.spec is not None):
+            key = next((key for key, value in spec.table.items() if any(one in str(value) for one in written)), "")
+            if key:
+                return f"{spec.file}, line {spec.line_of(key)}"
+        lines = source_text(self.file).splitlines() if self.file is not None and self.file.is_file() else []
+        line = next((at for at, text in enumerate(lines, start=1) if any(one in text for one in written)), 0)
+        return f"{self.file.name}, line {line}" if self.file is not None and line else self.path
 
 
 def figure_job(spec: Spec) -> Job:
@@ -106,12 +126,26 @@ def figure_job(spec: Spec) -> Job:
 
 
 def _digest(spec: Spec, name: str) -> str:
-    """Return the digest of a file that a spec names; a missing file is reported when the figure is drawn."""
+    """Return the digest of a file that a spec names."""
     try:
-        path = inside(spec.folder, name)
-        return hashlib.sha256(bytes_of(path)).hexdigest() if path.is_file() else "missing"
+        return _file_digest(spec.folder, name)
     except DomainError as error:
         raise spec.problem(str(error), "file") from None
+
+
+def _file_digest(folder: Path, name: str) -> str:
+    """Return the digest of a file; a missing one is reported when the figure is drawn or the page is written."""
+    path = inside(folder, name)
+    return hashlib.sha256(bytes_of(path)).hexdigest() if path.is_file() else "missing"
+
+
+def _images(text: markdown.Text) -> str:
+    """Return digests of the images of a text; one that is no file of its folder is reported when the page is written."""
+    digests = []
+    for name in text.images:
+        with suppress(DomainError):
+            digests.append(_file_digest(text.folder, name))
+    return json.dumps(digests) if digests else ""
 
 
 # ---- texts and galleries -------------------------------------------------------------------------------------
@@ -210,12 +244,14 @@ def text_page(
         section,
         name,
         summary or text.summary or markdown.first_sentence(text),
-        source,
+        source + _images(text),
         tuple(figure_job(spec) for spec in text.figures),
         lambda composer: composer.text(text),
         chapter,
         (SitePlace("text", place, path, "", name), *section_places(text, path), *figure_places(text.figures, path)),
         bool(summary or text.summary),
+        text=text,
+        file=file,
     )
 
 
@@ -264,6 +300,7 @@ def gallery_page(file: Path, section: str) -> Page:
         tuple(figure_job(spec) for spec in specs),
         lambda composer: composer.gallery(texts["text"], specs),
         places=tuple(figure_places(specs, path)),
+        file=file,
     )
 
 
@@ -276,10 +313,12 @@ def home_page(config: Config) -> Page:
         "",
         config.title,
         config.lead,
-        config.text + repr(config.questions),
+        config.text + repr(config.questions) + _images(text),
         tuple(figure_job(spec) for spec in text.figures),
         lambda composer: composer.home(text, config.questions),
         places=tuple(figure_places(text.figures, "index.html")),
+        text=text,
+        file=config.file,
     )
 
 

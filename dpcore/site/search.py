@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -116,12 +117,17 @@ class FoundSection(NamedTuple):
     words: frozenset[str]
 
 
+def folded(text: str) -> str:
+    """Return a text in small letters without accents, as the search box reads it: Rényi is found by renyi."""
+    return "".join(sign for sign in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(sign))
+
+
 def words_of(text: str) -> frozenset[str]:
     """Return the words that a search can find in a plain text.
 
     Greek letters are words; names with underscores count as a whole and by their parts.
     """
-    lower = text.lower()
+    lower = folded(text)
     words: set[str] = set()
     for match in _WORD.finditer(lower):
         word = match[0]

@@ -40,13 +40,13 @@ def style(*, pictures: bool = False) -> str:
     return f"{sheet}\n{picture_rules('.still ')}\n" if pictures else sheet
 
 
-def shared() -> dict[str, bytes]:
-    """Return the shared files by their path in the site."""
+def shared(*, live: bool) -> dict[str, bytes]:
+    """Return the shared files by their path in the site; Vega only if the site has a live chart."""
     return {
+        **({"assets/vega.js": vega().encode()} if live else {}),
         "assets/style.css": style().encode(),
         "assets/boot.js": boot().encode(),
         "assets/page.js": asset("page.js"),
-        "assets/vega.js": vega().encode(),
         f"assets/{FONT}": asset(FONT),
         "assets/OFL.txt": asset("OFL.txt"),
         "assets/icon.svg": asset("icon.svg"),

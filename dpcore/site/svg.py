@@ -56,9 +56,9 @@ def _drawn(match: re.Match[str]) -> str:
     parts = []
     for lines, end in _PART.findall(match[1]):
         corners = [(float(x), float(y)) for x, y in (pair.split(",") for pair in lines.split("L"))]
-        kept = [(round(10 * x), round(10 * y)) for x, y in visible(corners)]
-        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(kept) if a != b]
-        parts.append(f"M{_pairs(kept[:1])}l{_pairs(steps or [(0, 0)])}{end}")
+        points = [(round(10 * x), round(10 * y)) for x, y in visible(corners)]
+        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points) if a != b]
+        parts.append(f"M{_pairs(points[:1])}l{_pairs(steps or [(0, 0)])}{end}")
     return f' d="{"".join(parts)}"'
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from markdown_it.common.utils import escapeHtml
+
 from dpcore.core.errors import DpcoreError
 from dpcore.files.documents import DocumentError
 from dpcore.files.paths import link
@@ -34,7 +36,9 @@ CLAIM: Final = "claim"
 CERTIFICATE: Final = "certificate"
 _MARK: Final = re.compile(r"[$`*_\\{}\[\]]")
 _WORD: Final = re.compile(r"[^\w]+")
+_THOUSANDS: Final = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 RULES: Final = (
+    "text",
     "math_inline",
     "math_inline_double",
     "math_block",
@@ -163,7 +167,7 @@ class Writer:
     def value(self, expression: str, form: str = "words") -> str:
         """Return a computed value as text."""
         if self.values is None:
-            message = f"the value {{{{ {expression[:60].strip()} }}}} is not computed: values stand in reports only."
+            message = f"the value {{{{ {expression[:60].strip()} }}}} is not computed: values work in reports only."
             raise self._problem(message)
         return self.values(expression, self.line, form)
 
@@ -199,9 +203,12 @@ class Writer:
         inner = self.math(token.content, display=True, number=number)
         return f'<div class="formula" id="{html.escape(label.id if label else slug(token.info))}">{inner}</div>\n'
 
+    def _text(self, tokens: Any, index: int, *_: Any) -> str:
+        return unbroken(escapeHtml(tokens[index].content))
+
     def _value(self, tokens: Any, index: int, *_: Any) -> str:
         self.line = tokens[index].meta.get("line", self.line)
-        return f'<span class="value">{html.escape(self.value(tokens[index].content))}</span>'
+        return f'<span class="value">{unbroken(html.escape(self.value(tokens[index].content)))}</span>'
 
     def _crossref(self, tokens: Any, index: int, *_: Any) -> str:
         self.line = tokens[index].meta.get("line", self.line)
@@ -221,9 +228,15 @@ class Writer:
         self.line = tokens[index].meta.get("line", self.line)
         text = tokens[index].content
         if text not in self.citations:
-            hint = 'name a file of references at the top: bibliography = "references.bib".'
-            self.fail(f"the citation [{text[:60]}] needs a bibliography; {hint}")
+            self.uncited(text)
         return self.citations[text]
+
+    def uncited(self, text: str) -> NoReturn:
+        """Fail because a report with a citation names no bibliography."""
+        shown = f"[{text[:60]}]" if "@" in text else f"@{text[:60]}"
+        sign = "" if "@" in text else r", or write \@ for the sign itself"
+        hint = 'name a file of references at the top: bibliography = "references.bib"'
+        self.fail(f"the citation {shown} needs a bibliography; {hint}{sign}.")
 
     def _figure_image_open(self, tokens: Any, index: int, *_: Any) -> str:
         token = tokens[index]
@@ -256,7 +269,7 @@ class Writer:
             checked = f'<p class="note">Checked when this report was built: {html.escape(claim.words)}</p>'
             return f'<div class="claim">{self.markdown(claim.text)}{checked}</div>\n'
         if token.info.strip() == CLAIM:
-            self.fail("a claim stands in a report only, where it is computed.")
+            self.fail("a claim works in a report only, where it is computed.")
         kind = token.info.strip().split(" ")[0]
         label = f' class="language-{html.escape(kind)}"' if kind else ""
         return f'<pre tabindex="0"><code{label}>{html.escape(token.content)}</code></pre>\n'
@@ -339,6 +352,11 @@ class Writer:
 
     def _td_open(self, tokens: Any, index: int, *_: Any) -> str:
         return f"<td{_aligned(tokens[index])}>"
+
+
+def unbroken(text: str) -> str:
+    """Return a text whose numbers, such as 1 000, and percentages stay on one line."""
+    return _THOUSANDS.sub("\N{NO-BREAK SPACE}", text).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def slug(text: str) -> str:

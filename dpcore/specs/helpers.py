@@ -61,7 +61,7 @@ def plain_table(source: Path | bytes | str) -> pd.DataFrame:
 
 def table_words(frame: pd.DataFrame) -> str:
     """Say how large a table is."""
-    return f"{len(frame)} rows."
+    return "One row." if len(frame) == 1 else f"{len(frame)} rows."
 
 
 def deployments(source: Path | bytes | None = None) -> tuple[Deployment, ...]:

@@ -158,8 +158,9 @@ def load(text: str, file: str, line: int = 1) -> dict[str, Any]:
 
 
 def place_of(source: str, file: str, key: str) -> str:
-    """Return the file and the line of a top-level key of a TOML text, for messages."""
-    match = re.search(rf"^[ \t]*\"?{re.escape(key)}\"?[ \t]*=", source, re.MULTILINE)
+    """Return the file and the line of a key or a table of a TOML text, for messages."""
+    name = re.escape(key)
+    match = re.search(rf"^[ \t]*(?:\"?{name}\"?[ \t]*=|\[{{1,2}}[ \t]*\"?{name}\"?[ \t]*[\].])", source, re.MULTILINE)
     return f"{file}, line {source.count(chr(10), 0, match.start()) + 1}" if match else file
 
 

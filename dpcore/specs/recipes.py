@@ -10,10 +10,9 @@ import importlib
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
 from dpcore.core.results import result
-from dpcore.files.paths import inside
+from dpcore.files.paths import existing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,11 +60,7 @@ class File:
     @property
     def path(self) -> Path:
         """The path of the file, which must exist."""
-        path = inside(self.folder, self.name)
-        if not path.is_file():
-            msg = f"There is no file {self.name!r} in the folder of the spec."
-            raise DomainError(msg)
-        return path
+        return existing(self.folder, self.name)
 
 
 def call(path: str, *args: Any, **options: Any) -> Call:

@@ -85,19 +85,19 @@ def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
     first = number * part_size(grid)
     places = [grid.places(place) for place in range(first, min(first + part_size(grid), grid.size))]
     cells = [grid.values(place) for place in places]
-    asked = [_arguments(grid, cell) for cell in cells]
+    questions = [_arguments(grid, cell) for cell in cells]
     with effort(tolerance=tolerance):
-        answers = _powers(grid, cells, asked)
+        answers = _powers(grid, cells, questions)
         left = [place for place, answer in enumerate(answers) if answer is None]
         texts = {place: filled(grid.expression, cells[place]) for place in left}
-        shared = _family(grid, [texts[i] for i in left], [asked[i] for i in left])
+        shared = _family(grid, [texts[i] for i in left], [questions[i] for i in left])
         for place, known in zip(left, shared, strict=True):
             answers[place] = known
         left = [place for place in left if answers[place] is None]
         for text, group in groupby(left, key=texts.__getitem__):
             some = list(group)
             checkpoint(some[0] / len(cells))
-            for place, answer in zip(some, _answers(grid.measure, text, [asked[i] for i in some]), strict=True):
+            for place, answer in zip(some, _answers(grid.measure, text, [questions[i] for i in some]), strict=True):
                 answers[place] = answer
     return Part([grid.number(place) for place in places], [answer for answer in answers if answer is not None])
 

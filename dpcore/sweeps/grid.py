@@ -57,8 +57,8 @@ class Grid:
     def of(cls, expression: str, measure: str, grid: Mapping[str, Any], **arguments: Any) -> Grid:
         """Return a grid from lists, from texts such as ``0.5:2:0.5`` or ``1e-3..1/7``, and from single values."""
         axes = tuple((str(name), _axis(str(name), values)) for name, values in grid.items())
-        given = tuple((name, _argument(name, value)) for name, value in arguments.items() if value is not None)
-        return cls(expression, measure, axes, given)
+        pairs = tuple((name, _argument(name, value)) for name, value in arguments.items() if value is not None)
+        return cls(expression, measure, axes, pairs)
 
     def __post_init__(self) -> None:
         """Check the holes, the axes and the arguments; the cells are checked one by one when they are computed."""

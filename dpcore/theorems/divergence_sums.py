@@ -41,9 +41,9 @@ def divergences(node: TradeOff, orders: FloatArray) -> FloatArray:
     pair = node.pair
     if pair.has_mgf:
         with np.errstate(all="ignore"):
-            logs = [pair.log_mgf(s.astype(np.complex128)).real for s in (orders - 1.0, -orders)]
+            logs, units = zip(*(pair.log_moments(c) for c in (orders - 1.0, -orders)), strict=True)
         larger = np.maximum(*logs)
-        error = UNIT * (4 * pair.mgf_rounding + 8 * np.abs(larger))
+        error = UNIT * (np.maximum(*units) + 8 * np.abs(larger))
         value = (np.maximum(larger, 0.0) + error) / (orders - 1.0)
         return np.asarray(np.where(np.isfinite(larger), value, np.inf), dtype=np.float64)
     values = [renyi(node, float(order)) for order in orders]

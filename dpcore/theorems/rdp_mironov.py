@@ -19,7 +19,7 @@ def _delta(order: float, bound: float, epsilon: float) -> tuple[float, str]:
 
 THEOREM = Theorem(
     name="rdp_mironov",
-    title="From Renyi privacy, plain",
+    title="From Rényi privacy, plain",
     formula=r"\varepsilon+\tfrac{\log(1/\delta)}{a-1},\quad\delta=e^{(a-1)(\varepsilon-t)}",
     meaning="A moment of the likelihood ratio limits its tail.",
     assumptions=SINGLE,

@@ -33,7 +33,7 @@ def _log_share(order: float) -> float:
 
 THEOREM = Theorem(
     name="rdp_tight",
-    title="From Renyi privacy, tighter",
+    title="From Rényi privacy, tighter",
     formula=r"\varepsilon+\log\tfrac{a-1}{a}-\tfrac{\log\delta+\log a}{a-1},"
     r"\quad\delta=\tfrac{e^{(a-1)(\varepsilon-t)}}{a-1}(1-\tfrac1a)^a",
     meaning="Only the part of the tail above e^epsilon counts; always the smaller of the two.",

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+
+from dpcore.core.lazy import LateModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pandas as pd
     from numpy.typing import ArrayLike
+else:
+    pd = LateModule("pandas")
 
 COLUMNS = ("theorem", "epsilon", "delta", "kind", "note")
 LARGEST_TABLE = 10**7

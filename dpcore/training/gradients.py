@@ -30,7 +30,7 @@ from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import kind, kinds, labelled
 from dpcore.core.numerals import nearest
-from dpcore.core.rounding import up
+from dpcore.core.rounding import UNIT, up
 from dpcore.engine import mixture_mgf
 from dpcore.engine.normal_jumps import Jumps
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
@@ -69,7 +69,6 @@ ROW_WORK, TABLE_WORK = 3e7, 6e7
 ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)  # a first grid; the best order is refined between its neighbours
 _MANY = 100  # from this many steps on, a narrow bracket takes no longer than a wide one
 _NARROW = 1e-7
-_MGF_ERROR = 1e-13  # of log M, relative and absolute; see `dpcore.engine.mixture_mgf`
 _RENYI_ORDERS = 24  # every order gives a valid bound; more orders make it a little smaller
 _MOST_RENYI = 1e4  # a divergence this large bounds no rate
 
@@ -183,9 +182,10 @@ def renyi(sigma: float, q: float, order: float | Sequence[float]) -> FloatArray:
     if training.q == 1.0:
         return np.asarray(orders * mu * mu / 2, dtype=np.float64)
     law = Jumps.single(mu, training.q)
-    logs = [mixture_mgf.log_mgf(s.astype(np.complex128), law).real for s in (orders - 1.0, -orders)]
-    larger = np.maximum(*logs)
-    value = (np.maximum(larger, 0.0) * (1 + _MGF_ERROR) + _MGF_ERROR) / (orders - 1.0)
+    powers = orders - 1.0, -orders
+    larger = np.maximum(*(mixture_mgf.cumulants(c, law)[0] for c in powers))
+    units = np.maximum(*(mixture_mgf.cumulant_rounding(c, law) for c in powers))
+    value = (np.maximum(larger, 0.0) * (1 + 8 * UNIT) + UNIT * units) / (orders - 1.0)
     return np.asarray(np.where(np.isnan(larger), np.inf, value), dtype=np.float64)
 
 

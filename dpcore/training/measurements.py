@@ -92,8 +92,8 @@ def _parts(measurement: Any, distance: Any, depth: int) -> Parts:
     if depth > _DEEPEST:
         msg = f"Measurements may be nested {_DEEPEST} deep at most."
         raise DomainError(msg)
-    made = getattr(measurement, "__opendp_dict__", {})
-    name, arguments = str(made.get("__function__", "")), made.get("__kwargs__", {})
+    record = getattr(measurement, "__opendp_dict__", {})
+    name, arguments = str(record.get("__function__", "")), record.get("__kwargs__", {})
     if name in _COMPOSITIONS:
         return [part for one in arguments["measurements"] for part in _parts(one, distance, depth + 1)]
     if name in _INTERACTIVE:
@@ -192,7 +192,7 @@ def _only_constructors(data: Any) -> None:
                 msg = "The file holds a polars expression, which may carry code; it is not read."
                 raise DomainError(msg)
             if module not in MODULES or not known or str(name).startswith("make_user"):
-                msg = f"The file names {shown(f'{module}.{name}')}, which is no constructor of a measurement."
+                msg = f"The file names {shown(f'{module}.{name}')}, which is not a constructor of a measurement."
                 raise DomainError(msg)
             stack += list(part.values())
         elif isinstance(part, list):

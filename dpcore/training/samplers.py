@@ -222,8 +222,8 @@ FULL_SAMPLER: Final = Sampler(
 SAMPLERS: Final = (POISSON_SAMPLER, TRUNCATED_SAMPLER, FIXED_SAMPLER, ALLOCATION_SAMPLER, FULL_SAMPLER)
 SHUFFLE: Final = "shuffle"
 REFUSED: Final = {
-    SHUFFLE: "No ε is proved for batches cut from a shuffled list: they can reveal several times more than Poisson samples "
-    "of the same size. Sample each record with probability q in every step (poisson), or use all records (full)."
+    SHUFFLE: "Batches cut from a shuffled list have no known ε, only a lower bound and an upper one without amplification "
+    "(shuffled_run): they can reveal several times more than Poisson samples of the same size. Sample each record with probability q in every step (poisson), or use all records (full)."
 }
 """Samplers that people ask for and that have no certified region, each with the reason."""
 QUESTION: Final = (

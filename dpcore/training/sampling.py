@@ -29,6 +29,7 @@ from dpcore.core.errors import DomainError, RelationError
 from dpcore.core.kinds import EXACT, FACTS
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of
+from dpcore.core.results import result
 from dpcore.core.rounding import up
 from dpcore.regions.algebra import Assume
 from dpcore.regions.guarantees import DP, DPTV, TV, largest_eta
@@ -144,7 +145,7 @@ def forms(region: TradeOff, p: float, *, scheme: str = FIXED, delta: float = 1e-
     """
     share, failing = SHARE.check(p), DELTA.check(delta)
     related = _checked(region, scheme)
-    epsilon = float(region.epsilon_bounds(np.array([failing]))[1][0])
+    epsilon = result(_smallest_epsilon, region, failing)
     if math.isinf(epsilon):
         msg = f"No ε holds for {shorten(str(region))} at δ = {numeral(failing)}: state a larger δ."
         raise DomainError(msg)
@@ -199,9 +200,14 @@ def _statement_form(name: str, after: DpTvStatement, whole: TradeOff, reference:
     return Form(name, TITLES[name], region, after, kind, words, reference, whole.neighbours)
 
 
+def _smallest_epsilon(region: TradeOff, delta: float) -> float:
+    """Return the upper side of the smallest epsilon at a delta."""
+    return float(region.epsilon_bounds(np.array([delta]))[1][0])
+
+
 def _at(whole: TradeOff, delta: float) -> str:
     """Return the numbers of the amplified region at the delta of the statements."""
-    epsilon = float(whole.epsilon_bounds(np.array([delta]))[1][0])
+    epsilon = result(_smallest_epsilon, whole, delta)
     return f"ε = {outward(epsilon, 5)} at δ = {outward(delta, 5)}, η = {outward(whole.total_variation, 5)}"
 
 
@@ -224,7 +230,8 @@ def form_table(forms: Sequence[Form]) -> pd.DataFrame:
     for form in forms:
         own = form.statement
         if own is None:
-            own = DpTvStatement(float(form.region.epsilon(delta)), delta, form.region.total_variation)
+            epsilon = result(_smallest_epsilon, form.region, delta)
+            own = DpTvStatement(epsilon, delta, form.region.total_variation)
         eta = largest_eta(own.epsilon, own.delta) if form.name == "dp" else own.eta
         numbers = (own.epsilon, own.delta, min(1.0, eta), form.region.total_variation)
         facts = (form.kind, form.reference, form.neighbours)

@@ -213,7 +213,7 @@ class Accountant:
         """
         limit = budget if isinstance(budget, Budget) else Budget(*budget)
         if following is None and not self._records:
-            msg = "There is no step yet that the next one could be like; say which step follows."
+            msg = "There is no earlier step to repeat; say which step follows."
             raise DomainError(msg)
         record = StepRecord(*self.history[-1][:2]) if following is None else StepRecord.of(following)
         after = Accountant([*self._records, record])

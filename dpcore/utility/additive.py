@@ -42,7 +42,7 @@ NEIGHBOURS: Final = Choice(
     "neighbours",
     "text",
     label="neighbours",
-    meaning="what one person can do to the data: be replaced, or come and go",
+    meaning="how one person can change the data: be replaced, or be added or removed",
     choices=(SUBSTITUTION, ADD_REMOVE),
 )
 CALIBRATION: Final = Choice(

@@ -144,7 +144,7 @@ class QuantileInverse(Choosing):
                 "miss",
                 least_miss(self.epsilon, steps),
                 "lower",
-                "every ε-DP mechanism that likes no wrong value better than the true one on any data (course, part 3)",
+                "every ε-DP mechanism that never prefers a wrong value to the true one (course, part 3)",
                 r"1-1/\sum_y e^{-2\varepsilon D(y)}",
                 about="any",
             ),

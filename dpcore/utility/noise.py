@@ -174,8 +174,8 @@ def worst_quantile(noise: CentredNoise, many: int, miss: float, counts: FloatArr
     if not noise.integer:
         return 0.0 if missed(0.0) <= miss else least_reach(missed, miss, 0.0, high)
     low = -1.0
-    while missed(high) > miss:
-        high += 1.0
+    while missed(high) > miss:  # off by rounding: some rounds
+        high = max(high + 1.0, math.nextafter(high, math.inf))
     while (middle := float((low + high) // 2)) not in (low, high):
         low, high = (low, middle) if missed(middle) <= miss else (middle, high)
     return high

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.core.numerals import nearest
 from dpcore.core.registry import Parameter
-from dpcore.mechanisms.randomized_response import RandomizedResponse, from_gamma, from_nu
+from dpcore.mechanisms.randomized_response import RandomizedResponse, from_nu
 from dpcore.utility.base import MAIN_EPSILON, MISS, QUANTILE, RATE, Fact, UtilityMeasure, UtilityPair, enter
 from dpcore.utility.binary_median import CUT, yes
 from dpcore.utility.binomials import TwoBinomials
@@ -45,7 +45,7 @@ ASSUMPTIONS = (
 )
 CHEBYSHEV = "Chebyshev's inequality with the exact variance"
 HOEFFDING = "Hoeffding's inequality"
-CENTRAL = "every unbiased ε-DP estimate of the share, even with all data in one hand (Hammersley-Chapman-Robbins)"
+CENTRAL = "every unbiased ε-DP estimate of the share, even with all data in one place (Hammersley-Chapman-Robbins)"
 
 
 def survey_measures(within: float, probability: float, what: str) -> tuple[UtilityMeasure, ...]:
@@ -85,11 +85,6 @@ class Survey(UtilityPair):
     cut: float = CUT.field(0.4)
     within: float = OFF.field(0.05)
     probability: float = MISS.field(0.05)
-
-    @classmethod
-    def from_gamma(cls, gamma: float, **others: float) -> Survey:
-        """Return the survey in which the truth is told with probability 1/2 + gamma."""
-        return cls(from_gamma(gamma).epsilon_, **others)
 
     @classmethod
     def from_nu(cls, nu: float, **others: float) -> Survey:

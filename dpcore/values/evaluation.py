@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.errors import DomainError
 from dpcore.core.kinds import EXACT
 from dpcore.core.numerals import nearest
 from dpcore.files.documents import bytes_of
-from dpcore.files.paths import inside
+from dpcore.files.paths import existing
 from dpcore.language import parse
 from dpcore.language.grammar import parse_number
 from dpcore.language.problems import nearest as nearest_name
@@ -36,7 +36,6 @@ from dpcore.values.quantity import (
     negative,
 )
 
-MOST_STEPS: Final = 1_000  # numbers, names and calls of one expression; its length allows no more than this anyway
 _SLACK: Final = 1e-12  # relative; exact numbers whose digits agree this far are equal
 
 
@@ -61,7 +60,7 @@ class Scope:
 
     def content(self, name: str) -> bytes:
         """Return the content of a file of the document's folder."""
-        path = inside(self.folder, name)
+        path = existing(self.folder, name)
         self.read.add(name)
         return bytes_of(path)
 
@@ -314,8 +313,3 @@ def _words(one: NumberValue) -> str:
     if nearest(one.low, 8) == nearest(one.high, 8):
         return nearest(one.value, 8)
     return f"[{nearest(one.low, 8)}, {nearest(one.high, 8)}]"
-
-
-def problem_of(error: DpcoreError) -> str:
-    """Return the words of an error without a full stop at its end, to be put after a place."""
-    return str(error).rstrip(".") + "."

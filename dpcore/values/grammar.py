@@ -127,7 +127,8 @@ class _ValueParser:
         while start < len(self.text):
             match = _TOKEN.match(self.text, start)
             if match is None:
-                self._fail(start, f"unexpected {quoted(self.text[start])}")
+                hint = "; a share is written as a number, 5 % as 0.05" if self.text[start] == "%" else ""
+                self._fail(start, f"unexpected {quoted(self.text[start])}{hint}")
             if match.lastgroup != "space":
                 tokens.append((str(match.lastgroup), match[0], start))
             start = match.end()
@@ -155,7 +156,9 @@ class _ValueParser:
 
     def unexpected(self, expected: str) -> NoReturn:
         kind, text, place = self.token
-        self._fail(place, f"{'the text ends' if kind == 'end' else 'unexpected ' + quoted(text)}, expected {expected}")
+        hint = "; a number has a decimal point, 4.5" if text == "," and re.search(r"[0-9],[0-9]", self.text) else ""
+        what = "the text ends" if kind == "end" else f"unexpected {quoted(text)}"
+        self._fail(place, f"{what}, expected {expected}{hint}")
 
     def end(self, expected: str) -> None:
         if self.token[0] != "end":

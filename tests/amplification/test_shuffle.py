@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from itertools import combinations_with_replacement
 
+import mpmath as mp
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpcore import dp, gaussian, geometric, laplace, poisson_gaussian, rr, shuffle
+from dpcore.core.effort import effort
 from dpcore.core.errors import DomainError, RelationError
+from dpcore.curves.shuffled_responses import ShuffledResponses
 
 Histogram = dict[tuple[int, ...], float]
 
@@ -58,11 +62,187 @@ def random_channel(epsilon: float, inputs: int, outputs: int, seed: int) -> np.n
 def test_randomized_response_of_few_people(people: int, local: float) -> None:
     region = shuffle(rr(local), people)
     for share in (0.0, 0.3, 0.8):
-        lower, upper = (float(side[0]) for side in region.delta_bounds(share * local))
         true = exact(responses(local, 2), people, share * local)
+        assert region.kind == "exact"
+        assert region.delta(share * local) == pytest.approx(true, rel=1e-11)
+        lower, upper = (float(side[0]) for side in shuffle(dp(local), people).delta_bounds(share * local))
         assert lower <= true * (1 + 1e-12) + 1e-15
         assert true <= upper * (1 + 1e-12)
         assert upper <= 1.25 * true
+
+
+def counted(local: float, people: int, epsilon: float) -> mp.mpf:
+    """Return delta of randomized response, the largest over all numbers of others with one truth, in 40 digits."""
+    grow, truth = mp.exp(mp.mpf(epsilon)), 1 / (1 + mp.exp(-mp.mpf(local)))
+    worst = mp.mpf(0)
+    for first in range(people):
+        chances = [truth] * first + [1 - truth] * (people - 1 - first)
+        count = [mp.mpf(1)]
+        for chance in chances:
+            ends = [mp.mpf(0), *count, mp.mpf(0)]
+            count = [chance * ends[i] + (1 - chance) * ends[i + 1] for i in range(len(ends) - 1)]
+        ends = [mp.mpf(0), *count, mp.mpf(0)]
+        p, q = (
+            [chance * ends[i] + (1 - chance) * ends[i + 1] for i in range(people + 1)] for chance in (truth, 1 - truth)
+        )
+        worst = max(worst, mp.fsum(max(mp.mpf(0), a - grow * b) for a, b in zip(p, q, strict=True)))
+    return worst
+
+
+@pytest.mark.parametrize(("local", "people"), [(0.3, 12), (1.0, 40), (4.0, 25)])
+def test_randomized_response_of_more_people(local: float, people: int) -> None:
+    region = shuffle(rr(local), people)
+    with mp.workdps(40):
+        for share in (0.0, 0.02, 0.2, 0.6, 0.95, 0.999):
+            true = counted(local, people, share * local)
+            assert abs(region.delta(share * local) / true - 1) < 1e-10
+
+
+def listed(local: float, people: int, epsilon: float) -> float:
+    """Return delta of randomized response by listing the count of answers for every number of others with one truth."""
+    truth = 1 / (1 + math.exp(-local))
+    worst = 0.0
+    for first in range(people):
+        heads, tails = np.arange(first + 1), np.arange(people - first)
+        count = np.convolve(binom.pmf(heads, first, truth), binom.pmf(tails, people - 1 - first, 1 - truth))
+        p, q = (np.convolve(count, (1 - chance, chance)) for chance in (1 - truth, truth))
+        worst = max(worst, float(np.sum(np.maximum(q - math.exp(epsilon) * p, 0.0))))
+    return worst
+
+
+@pytest.mark.parametrize(("local", "people"), [(1.0, 2), (0.3, 12), (1.0, 40), (4.0, 25)])
+def test_the_search_agrees_with_forty_digits(local: float, people: int) -> None:
+    curve = ShuffledResponses(local, people)
+    with mp.workdps(40):
+        for share in (0.0, 0.02, 0.2, 0.6, 0.95, 0.999):
+            low, high = (float(side[0]) for side in curve.delta_bounds(np.array([share * local])))
+            true = counted(local, people, share * local)
+            assert low <= true <= high
+            assert high <= low * (1 + 1e-10)
+
+
+@pytest.mark.parametrize(("local", "people"), [(1.0, 201), (0.05, 400), (3.0, 601), (6.0, 333)])
+def test_randomized_response_of_hundreds(local: float, people: int) -> None:
+    region = shuffle(rr(local), people)
+    for share in (0.0, 0.001, 0.03, 0.2):
+        low, high = (float(side[0]) for side in region.delta_bounds(share * local))
+        true = listed(local, people, share * local)
+        assert low * (1 - 1e-9) <= true <= high * (1 + 1e-9)
+        assert high <= low * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("people", [10**3, 10**4, 10**5, 10**6])
+def test_many_people_lie_between_one_dataset_and_the_worst_channel(people: int) -> None:
+    region, bound = shuffle(rr(1), people), shuffle(dp(1), people)
+    low, high = (side[0] for side in region.epsilon_bounds([1e-6]))
+    assert high <= low * (1 + 1e-6)
+    assert high < bound.epsilon(1e-6)
+    # all others have the same truth: one binomial count
+    truth = 1 / (1 + math.exp(-1))
+    grow = math.exp(high)
+    spread = math.sqrt(people * truth * (1 - truth))
+    heads = np.arange(max(0, int(people * truth - 30 * spread)), min(people, int(people * truth + 30 * spread)) + 1)
+    others = [binom.pmf(heads - one, people - 1, truth) for one in (0, 1)]
+    for ahead, behind in ((truth, 1 - truth), (1 - truth, truth)):
+        p, q = ((1 - chance) * others[0] + chance * others[1] for chance in (ahead, behind))
+        assert float(np.sum(np.maximum(q - grow * p, 0.0))) <= 1e-6 * (1 + 1e-9)
+
+
+def test_betas_of_the_search_are_those_of_the_polygon() -> None:
+    polygon, curve = rr(1)._union(60), ShuffledResponses(1.0, 60)
+    alpha = np.array([0.0, 1e-9, 1e-4, 0.01, 0.1, 0.3, 0.45, 0.5, 0.7, 0.9, 0.99, 0.99999, 1.0])
+    low, high = curve.beta_bounds(alpha)
+    true = polygon.beta_bounds(alpha)[0]
+    assert np.all((low <= true) & (true <= high))
+    assert np.all(high - low <= 1e-6 * np.maximum(true, 1e-12))
+    region = shuffle(rr(1), 5000)
+    below, above = region.beta_bounds([0.01, 0.2])
+    assert np.all((below <= above) & (above <= below * (1 + 1e-6)))
+
+
+@pytest.mark.parametrize(("size", "people"), [(3, 2), (3, 5), (3, 8), (4, 4), (5, 3), (6, 3)])
+@pytest.mark.parametrize("local", [0.5, 2.0])
+def test_more_letters_of_few_people(size: int, people: int, local: float) -> None:
+    region = shuffle(rr(local, size), people)
+    assert region.kind == "upper"
+    for share in (0.0, 0.3, 0.8):
+        low, high = (float(side[0]) for side in region.delta_bounds(share * local))
+        true = exact(responses(local, size), people, share * local)
+        assert low <= true * (1 + 1e-9)
+        assert true <= high * (1 + 1e-12)
+        assert high <= 1.25 * true
+        assert high < shuffle(dp(local), people).delta(share * local)
+
+
+@pytest.mark.parametrize(
+    ("size", "people", "width"), [(3, 10**3, 2e-3), (10, 10**3, 2e-3), (3, 10**5, 2e-5), (10, 10**5, 2e-5)]
+)
+def test_more_letters_of_many_people(size: int, people: int, width: float) -> None:
+    region = shuffle(rr(1, size), people)
+    low, high = (side[0] for side in region.epsilon_bounds([1e-6]))
+    assert low < high <= low * (1 + width)
+    assert high < shuffle(dp(1), people).epsilon(1e-6)
+
+
+def test_more_letters_hide_as_simulated() -> None:
+    """The dataset of the lower side, simulated: its test is as good as its delta says."""
+    size, people, local, epsilon = 4, 50, 1.0, 0.2
+    rng, rounds = np.random.default_rng(5), 400_000
+    truth = math.exp(local) / (math.exp(local) + size - 1)
+    lie = truth * math.exp(-local)
+    others = rng.multinomial(people - 1, [lie, lie, 1 - 2 * lie], rounds)[:, :2]
+    gains = []
+    laws = []
+    for chances in ([truth, lie, 1 - truth - lie], [lie, truth, 1 - truth - lie]):
+        own = rng.choice(3, rounds, p=chances)
+        laws.append(others + np.stack((own == 0, own == 1), axis=1))
+    weight = lie / (1 - 2 * lie) * (size - 2)
+    grow = math.exp(epsilon)
+    for counts in laws:
+        a, b = counts.T
+        score = (math.e - grow) * a + (1 - grow * math.e) * b + (1 - grow) * weight * (people - a - b)
+        gains.append(float(np.mean(score > 0)))
+    low = float(shuffle(rr(local, size), people).delta_bounds(epsilon)[0][0])
+    assert gains[0] - grow * gains[1] == pytest.approx(low, abs=5e-3)
+
+
+def test_products_take_the_worst_channel() -> None:
+    twice, bound = shuffle(rr(1), 300) ** 2, shuffle(dp(1), 300) ** 2
+    with effort(tolerance=0.5):
+        assert shuffle(rr(1), 300).delta(0.1) < twice.delta(0.1) <= bound.delta(0.1)
+    assert twice.kind == "upper"
+
+
+def test_kinds_of_shuffled_answers() -> None:
+    assert shuffle(rr(1), 200).kind == "exact"
+    assert shuffle(rr(1, 3), 5).kind == shuffle(dp(1), 5).kind == "upper"
+
+
+@pytest.mark.parametrize("local", [0.1, 1.0, 3.3])
+def test_the_largest_loss_is_that_of_one_answer(local: float) -> None:
+    """All the others gave the same answer: nothing but the person's own is left."""
+    for people in (1, 2, 5, 50, 150):
+        region = shuffle(rr(local), people)
+        assert region.epsilon(0.0) == local
+        if people <= 5:  # next to the end delta is a mass times the distance from it
+            at = local * (1 - 1e-9)
+            with mp.workdps(40):
+                assert abs(region.delta(at) / counted(local, people, at) - 1) < 1e-12
+
+
+@pytest.mark.parametrize("local", [3e-17, 1e-12, 1e-6])
+def test_losses_next_to_zero(local: float) -> None:
+    for people in (1, 2, 9):
+        region = shuffle(rr(local), people)
+        with mp.workdps(60):
+            for share in (0.0, 0.4, 0.9):
+                assert abs(region.delta(share * local) / counted(local, people, share * local) - 1) < 1e-10
+
+
+def test_too_many_people_or_answers_leave_a_bound() -> None:
+    assert shuffle(rr(1), 300).kind == shuffle(rr(1, 3), 5).kind == shuffle(dp(1), 5).kind == "upper"
+    assert shuffle(rr(1), 200).delta(0.1) < shuffle(dp(1), 200).delta(0.1)
+    assert shuffle(rr(1), 201).delta(0.1) < shuffle(rr(1), 200).delta(0.1)
 
 
 @pytest.mark.parametrize("people", [2, 4])

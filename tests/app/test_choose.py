@@ -23,10 +23,10 @@ opened = PAGE.opened
 OWN = [preset for preset in presets() if preset.page == "Choose_your_noise"]
 SHOWN = {
     "choose_statement": "Discrete Gaussian noise has the smallest error: at most 73",
-    "choose_advantage": "Geometric noise gives away least: ε at most 0.2007",
+    "choose_advantage": "Geometric noise reveals the least: ε at most 0.2007",
     "choose_attack": "Gaussian noise has the smallest error",
     "choose_posterior": "Gaussian noise: no answer. Some rare answers",
-    "choose_error": "Discrete Gaussian noise gives away least: ε at most 3.",
+    "choose_error": "Discrete Gaussian noise reveals the least: ε at most 3.",
     "choose_count": "Discrete Gaussian noise answers most often: 4",
     "choose_records": "Randomized response: 86 368 records are enough (upper bound)",
     "choose_training": "On samples of 0.01, σ = 0.95",
@@ -149,6 +149,6 @@ def test_the_verdict_speaks_of_all_rows() -> None:
     """At k = 5 one noise has the least ε and another the fewest people found: both are named."""
     app = opened(choose_wish="error", choose_k="5")
     words = said(app)
-    assert "Geometric noise gives away least" not in words
+    assert "Geometric noise reveals the least" not in words
     assert "Geometric noise has the least ε" in words
     assert "finds fewest with Discrete Gaussian noise: at most 29 of 1 000, against 42 of 1 000" in words

@@ -121,7 +121,7 @@ def test_changing_the_accountant_changes_an_empty_claim() -> None:
         ),
         ({"claimed_epsilon": "nan"}, "Claimed ε must be a number in [0, 10000]"),
         ({"claimed_delta": "2"}, "Claimed δ must be a number in [0, 1]"),
-        ({"claimed_epsilon": "", "claimed_by": "not said"}, "Type the claimed ε, or choose the accountant"),
+        ({"claimed_epsilon": "", "claimed_by": "not said"}, "Type the claimed ε, or choose an accountant"),
         ({"claimed_mechanism": "laplace(1)", "claimed_epsilon": ""}, "It applies to Gaussian noise only."),
     ],
 )

@@ -59,9 +59,7 @@ def test_the_comparison_has_a_row_for_every_theorem_and_says_why_one_is_missing(
 def test_every_example_is_the_same_by_link_and_by_click(preset: Preset) -> None:
     by_link = opened(**preset.state)
     assert not by_link.error
-    clicked = opened()
-    clicked.button(key=f"preset_{preset.name}").click().run()
-    assert not clicked.exception
+    clicked = visits.choose_example(PAGE.opened(), preset.name)
     assert said(clicked) == said(by_link)
     assert specs(clicked) == specs(by_link)
     tables = [[frame.value.to_csv() for frame in app.dataframe] for app in (clicked, by_link)]
@@ -76,12 +74,12 @@ def test_every_example_is_the_same_by_link_and_by_click(preset: Preset) -> None:
 def test_undo_and_reset() -> None:
     app = opened()
     first = said(app)
-    app.button(key="preset_composition_thesis_3_9").click().run()
+    visits.choose_example(app, "composition_thesis_3_9")
     second = said(app)
     assert second != first
     next(button for button in app.button if button.label == "Undo").click().run()
     assert said(app) == first
-    app.button(key="preset_composition_thesis_3_9").click().run()
+    visits.choose_example(app, "composition_thesis_3_9")
     next(button for button in app.button if button.label == "Reset").click().run()
     assert said(app) == first
 

@@ -13,7 +13,7 @@ from dpcore.app import page, several_constraints, work
 from dpcore.app.several_constraints import DELTA, EPSILON
 from dpcore.charts.constraints import pair_figure
 from dpcore.charts.peeling import peeling_figure
-from dpcore.constraints import Constraints, containing, split
+from dpcore.constraints import Constraint, Constraints, activity, containing, split
 from dpcore.core.errors import DpcoreError
 from tests.app import visits
 from tests.app.visits import alts, errors, frame, sources_without
@@ -73,8 +73,7 @@ def test_each_preset(name: str) -> None:
 def test_a_preset_button_undo_and_reset() -> None:
     app = opened()
     first = alts(app)
-    next(button for button in app.button if button.key == "preset_constraints_peeling").click()
-    assert "Found after 2 steps" in alts(ran(app))[-1]
+    assert "Found after 2 steps" in alts(visits.choose_example(app, "constraints_peeling"))[-1]
     next(button for button in app.button if button.label == "Undo").click()
     assert alts(ran(app)) == first
     app.text_input(key="cons_k").set_value("7")
@@ -130,7 +129,9 @@ def test_what_is_wrong_is_explained_and_the_rest_stays(state: dict[str, str], wo
         {"cons_list": "0, 1", "cons_split": "tv(1)"},
         {"cons_list": "0, 0", "cons_split": "dp(0)"},
         {"cons_list": "700, 0; 0, 1e-300", "cons_k": "3", "cons_split": "dp(700)^3"},
-        {"cons_list": "1e-300, 0", "cons_k": "1000", "cons_split": "exponential(1)^2"},
+        pytest.param(
+            {"cons_list": "1e-300, 0", "cons_k": "1000", "cons_split": "exponential(1)^2"}, marks=pytest.mark.long
+        ),
     ],
 )
 def test_extremes_do_no_harm(state: dict[str, str]) -> None:
@@ -215,3 +216,15 @@ def test_words_about_a_search() -> None:
 def test_no_other_page_uses_the_same_keys() -> None:
     other = sources_without("5_Several_constraints.py", "several_constraints.py", "several_constraints_panels.py")
     assert not [key for key in several_constraints.DEFAULTS if f'"{key}"' in other]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([(0.0, 1.0)], "No statement counts: every mechanism satisfies all of them (exact)."),
+        ([(1.0, 0.1), (1.0, 0.1)], "Only statement 1 counts; the other follows, as the table proves (exact)."),
+    ],
+)
+def test_statements_that_do_not_count_are_said_so(pairs: list[tuple[float, float]], words: str) -> None:
+    constraints = Constraints(tuple(Constraint(*pair) for pair in pairs))
+    assert several_constraints.activity_words(activity(constraints)) == words

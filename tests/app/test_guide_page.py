@@ -117,3 +117,10 @@ def test_of_guide_and_glossary_one_is_marked_as_current(
     assert not [label for label, door in doors.items() if label not in pair and navigation.is_other_view(door)]
     monkeypatch.setattr(navigation.st, "session_state", {"guide_text": "Glossary"})  # chosen in the menu
     assert navigation.is_other_view(pair["Guide"])
+
+
+def test_a_number_of_people_is_not_broken_at_the_end_of_a_line() -> None:
+    text = "1 of 100 000 people, 2 1000, `1 000`,\n```python\nx = [1, 100 000]\n```\nand 12 345 678"
+    shown = figure.unbroken(text)
+    assert shown.replace("\u00a0", " ") == text
+    assert re.findall("[0-9]*\u00a0[0-9\u00a0]*", shown) == ["100\u00a0000", "12\u00a0345\u00a0678"]

@@ -28,3 +28,18 @@ def test_the_label_of_a_ledger_needs_nothing_else() -> None:
     assert not any(tag == "script" for tag, _ in tags)
     assert "substitution" in page
     assert page.count("<td>open</td>") > 10
+
+
+def test_a_label_without_a_budget_shows_none() -> None:
+    one = Ledger.of(("counts", "gaussian(5)", 10))
+    page = label_page(one, 1e-6).decode()
+    assert "no budget is stated" in page
+    assert "under budget" not in page
+    assert "of 100 under ledger" not in page, "a single curve needs no name in the sentence"
+    assert ">budget<" not in page
+    assert "for one release." in page
+    assert "the one row of the ledger is;" in page
+    with_budget = label_page(Ledger.of(("a", "gaussian(5)", 10), ("b", "laplace(0.1)", 1)), 1e-6, 3.0).decode()
+    assert ">budget<" in with_budget
+    assert 'for all <span class="value">2</span> releases together.' in with_budget
+    assert "2 rows of the ledger are;" in with_budget

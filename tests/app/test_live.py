@@ -101,3 +101,17 @@ def test_a_handle_follows_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     live._draw("part", ("eps", "t"), drawn.append, handles)
     assert drawn == [{"eps": "3.5"}]
     assert told == [{"sliders": ["eps", "t"], "seen": 7, "drags": [live.asdict(handles({"eps": "3.5"})[0])]}]
+
+
+def rivals() -> None:
+    """Run a page with two parts that follow the same slider."""
+    from dpcore.app import live
+
+    live.follow("one", ["eps"], lambda _: None)
+    live.follow("other", ["t", "eps"], lambda _: None)
+
+
+def test_two_parts_that_follow_one_slider_are_refused(caplog: pytest.LogCaptureFixture) -> None:
+    page = AppTest.from_function(rivals, default_timeout=30).run()
+    assert page.exception
+    assert "The parts 'one' and 'other' of the page follow the same slider 'eps'." in caplog.text

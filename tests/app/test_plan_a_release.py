@@ -93,7 +93,7 @@ def test_substitution_charges_the_counts_as_two() -> None:
     [
         ({"plan_epsilon": "0"}, "Budget ε must be"),
         ({"plan_delta": "1"}, "Budget δ must be"),
-        ({"plan_records": "3"}, "name the column that says whose a record is"),
+        ({"plan_records": "3"}, "name the column that says which person a record belongs to"),
         ({"plan_rows": "many"}, "Number of records"),
         ({"plan_answers": "what\ncount\n"}, "The first line of the list of answers names columns"),
         ({"plan_answers": "answer,column\nmean,salary,5,6\n"}, "Row 1 of the list of answers has 4 cells"),
@@ -168,7 +168,7 @@ def test_five_counts_and_a_mean_of_an_own_file() -> None:
     PAGE.ran(app)
     app.button(key="plan_form_suggest").click()
     PAGE.ran(app)
-    assert "no noise hides it" in said(app, "warning")
+    assert "no noise hides that" in said(app, "warning")
     app.button(key="plan_form_add").click()
     PAGE.ran(app)
     assert alts(app)[0].startswith("Five numbers at (1, 1e-6): the 5 counts are off by at most 3 records")

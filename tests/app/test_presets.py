@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dpcore.app.page import Preset, presets
-from tests.app.visits import alts, drawings, page_of, said
+from tests.app.visits import alts, choose_example, drawings, page_of, said
 from tests.test_tables import check
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def tables(app: AppTest) -> list[str]:
 def test_a_preset_is_the_same_by_link_and_by_click(preset: Preset) -> None:
     page = page_of(preset)
     by_link = page.opened(**preset.state)
-    clicked = page.opened()
-    clicked.button(key=f"preset_{preset.name}").click()
-    page.ran(clicked)
+    clicked = choose_example(page.opened(), preset.name)
     assert not by_link.error
     assert alts(clicked) == alts(by_link)
     assert drawings(clicked) == drawings(by_link)

@@ -11,7 +11,8 @@ import pytest
 from dpcore import frames, parse
 from dpcore.app import listing, page
 from dpcore.theorems import dptv, kov_optimal
-from tests.app.test_privacy_regions import chart, opened, python, ran, said, text
+from tests.app.test_privacy_regions import chart, opened, python, said, text
+from tests.app.visits import choose_example, page_of
 
 PRESETS = {preset.name: preset for preset in page.presets() if preset.page == "Privacy_regions"}
 FIGURES = (
@@ -35,9 +36,7 @@ def test_a_preset_by_link_and_by_menu_is_the_same_view(name: str) -> None:
     assert text(linked) == preset.state["regions"]
     assert preset.meaning in said(linked)
     assert ("An empty chart" in chart(linked).alt) == (name == "thesis_3_3")
-    chosen = opened()
-    chosen.button(key=f"preset_{name}").click()
-    ran(chosen)
+    chosen = choose_example(page_of(preset).opened(), name)
     assert not chosen.warning
     assert text(chosen) == text(linked)
     assert chart(chosen).alt == chart(linked).alt

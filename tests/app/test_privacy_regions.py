@@ -374,10 +374,13 @@ def test_more_corners_than_a_table_holds_come_with_a_command_and_a_word_about_th
 
 def test_tables_of_the_selected_region_are_those_of_the_library() -> None:
     app = opened(regions="dp(0.6, 0.05)^5; gdp(1)")
+    app.session_state["region_details"] = True  # somebody opens them
+    ran(app)
     tables = [found.value for found in app.dataframe]
     constraints = frames.constraints(parse("dp(0.6, 0.05)^5"))
     assert any("delta" in table and np.array_equal(table["delta"], constraints["delta"]) for table in tables)
     app.selectbox(key="selected").set_value("gdp(1)")
+    app.session_state["region_details"] = True
     ran(app)
     deltas = frames.deltas(parse("gdp(1)"))
     assert any(

@@ -91,7 +91,7 @@ def test_a_wrong_field_is_explained(parameters: dict[str, str], words: str) -> N
     app = opened(**parameters)
     assert words in errors(app).replace("\u00a0", " ")
     assert not app.get("vega_lite_chart")
-    assert "Correct the field beside" in said(app)
+    assert "Correct the field with the error" in said(app)
 
 
 def test_every_wrong_number_is_named_at_once() -> None:

@@ -284,6 +284,10 @@ def test_the_server_itself_holds_to_all_of_it() -> None:
         assert page["status"] == "200"
         assert {name: page.get(name.lower()) for name in web.headers()} == web.headers()
         assert "server" not in page
+        early = re.fullmatch(r"<\.(/static/js/Toast\.[\w-]+\.js)>; rel=modulepreload", page["link"])
+        assert early, "a browser that was never here has the script of a notice before it needs one"
+        script = fields(talk(place, get(early[1])))
+        assert (script["status"], "link" in script) == ("200", False)
         evil = fields(talk(place, get("//evil.example/?" + "a&" * 1001)))
         assert (evil["status"], evil.get("location")) == ("400", None)
         long = fields(talk(place, get("/Composition?" + "a" * MEGABYTE)))

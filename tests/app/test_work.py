@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 import time
 import weakref
@@ -145,13 +146,19 @@ def test_work_that_turns_out_to_be_heavy_is_given_to_a_worker(monkeypatch: pytes
 
     monkeypatch.setattr(work, "SLACK", 0.05)
 
-    def longer() -> int:
-        if not worker.inside():
-            time.sleep(0.1)
+    def busy() -> int:
+        ends = time.thread_time() + 0.1
+        while not worker.inside() and time.thread_time() < ends:
             checkpoint(0.5)
         return os.getpid()
 
-    assert work.ResultCache().get("pid", longer) != os.getpid()
+    def waiting() -> int:  # while others have the processor
+        time.sleep(0.1)
+        checkpoint(0.5)
+        return os.getpid()
+
+    assert work.ResultCache().get("pid", busy) != os.getpid()
+    assert work.ResultCache().get("pid", waiting) == os.getpid()
 
 
 def test_light_work_stays_here_and_heavy_work_does_not() -> None:
@@ -377,6 +384,12 @@ def test_no_preset_needs_hours(key: str) -> None:
     for preset in presets():
         if preset.state.get(key):
             assert operations(parse(str(preset.state[key]))) < work.MOST, preset.name
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="arenas are those of the GNU C library")
+def test_threads_share_a_few_arenas() -> None:
+    """Each arena keeps what its largest computation took: a server whose threads all had their own would stay that large."""
+    assert idle_memory.share_arenas()
 
 
 def test_modules_are_left_out_of_collection_once() -> None:

@@ -83,7 +83,7 @@ def test_an_interval_says_what_it_covers_and_how_often() -> None:
     app = PAGE.opened(data_upper="60")
     assert len(alts(app)) == 2
     assert "It covers the population mean of values moved into [0, 60]" in alts(app)[0]
-    assert "of 2 000 simulated intervals hold the population mean of values moved into [0, 60]" in alts(app)[1]
+    assert "of 2 000 simulated intervals contain the population mean of values moved into [0, 60]" in alts(app)[1]
     assert "484 values lie outside the bounds" in said(app)
     assert "share of the budget for the estimate" in said(app)
     assert "A simulation, not a release" in said(app)

@@ -49,7 +49,7 @@ def test_every_sample_and_view_is_drawn(table: str, view: str) -> None:
 
 def test_the_numbers_are_those_of_the_library() -> None:
     app = opened(data_table="survey")
-    assert "495 of 1 500 records are alone" in said(app)
+    assert "495 of 1 500 records are unique" in said(app)
     app = opened(data_table="survey", data_suppress="50")
     assert "rows are left out" in said(app)
 
@@ -88,7 +88,7 @@ def test_an_upload_is_checked_and_kept_by_its_visitor() -> None:
     assert not errors(app)
     app.text_input[0].set_value("age:10, zip:3*")
     PAGE.ran(app)
-    assert "Given away, 0 are alone and the smallest class has 3." in said(app)
+    assert "As released, 0 are unique and the smallest class has 3." in said(app)
     new = [key for key in work.cache().kept if key not in before]
     assert "diagnosis" not in repr(new)
 

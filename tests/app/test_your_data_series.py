@@ -34,7 +34,7 @@ def test_the_sample_is_planned() -> None:
     app = opened(data_table="sport")
     assert not errors(app)
     assert "on each of 12 means" in said(app)
-    assert "each value is 0.558 of the one before" in said(app)
+    assert "plus 0.558 times the one before" in said(app)
 
 
 def test_a_sample_without_times_offers_the_one_that_has_them() -> None:

@@ -86,6 +86,14 @@ def _values(data: bytes) -> str:
     return f"{table.dtypes.to_dict()} {table.to_dict('list')}"
 
 
+def choose_example(app: AppTest, name: str) -> AppTest:
+    """Choose an example from the menu."""
+    app.button(key=f"preset_{name}").click()
+    app.run()
+    assert not app.exception, [found.stack_trace for found in app.exception]
+    return app
+
+
 def figure_names(app: AppTest) -> list[str]:
     """Return the names of the figures of a page, each of which has a row of its own."""
     return [str(row.key).removesuffix("_row") for row in app.get("button_group") if str(row.key).endswith("_row")]

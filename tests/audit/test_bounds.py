@@ -139,7 +139,6 @@ def test_several_tests_share_the_risk() -> None:
     each = either(RISK / 2)
     assert both.limits[0] == pytest.approx(upper_limits(np.array([20, 2]), 100, each), rel=1e-12)
     assert both.eta < audit(Counts(80, 20, 80, 20)).eta
-    assert Counts.of_rates([0.2, 0.02], [0.2, 0.6], 100, [100, 100]).fp.tolist() == [20, 2]
     assert errors_of(1 / 3, 3) == 1
     assert errors_of(0.34, 3) == 2  # no count has this rate: rounded towards more errors
     assert errors_of(0.1 + 0.2, 10) == 3
@@ -323,8 +322,8 @@ def test_draws_are_repeatable_and_checked() -> None:
         (lambda: Counts(1, 2.5, 3, 4), r"fp must be an integer in \[0, 10000000\], got 2.5"),
         (lambda: Counts(1, 0, 0, 4), "Every test needs 1 to 10000000 outsiders"),
         (lambda: Counts([1, 2], 1, 1, 1), "lists of one length"),
-        (lambda: Counts.of_rates(1.5, 0, 10, 10), r"fpr must be a number in \[0, 1\], got 1.5"),
-        (lambda: Counts.of_rates(0.5, 0, 0, 10), r"number of trials must be an integer in \[1, 10000000\], got 0"),
+        (lambda: errors_of(1.5, 10, "fpr"), r"fpr must be a number in \[0, 1\], got 1.5"),
+        (lambda: errors_of(0.5, 0), r"number of trials must be an integer in \[1, 10000000\], got 0"),
         (lambda: audit(Counts(1, 1, 1, 1), 1.0), r"confidence must be a number in \[0.5, 0.999999\], got 1"),
         (lambda: audit(Counts(1, 1, 1, 1), math.nan), "got nan"),
         (lambda: audit(Counts(1, 1, 1, 1)).epsilon(2.0), r"delta must be a number in \[0, 1\]"),

@@ -1,22 +1,26 @@
 """A class opens the app at once: ``python -m tests.benchmarks.load [VISITORS]``.
 
 Every visitor opens a page and then changes a number of it every five seconds, to a value that nobody asked for. Printed are the seconds
-from a change to the end of its run (half, 95 and 99 of 100), errors, processor time of server and visitors, and the memory of
-the server with all its processes, minute by minute. The visitors share the machine with the server.
+from a change to the end of its run (half, 95 and 99 of 100), errors, processor time of app, nginx and visitors, and the curve of
+the memory of the server with all its processes. The visitors share the machine with the server. With ``--minutes 30`` it shows
+whether the memory grows.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import numpy as np
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
 
 from tests.benchmarks.changes import CHANGES
 from tests.benchmarks.visitors import PATIENCE, OpenPage, megabytes, processes, seconds, server
@@ -24,23 +28,80 @@ from tests.benchmarks.visitors import PATIENCE, OpenPage, megabytes, processes, 
 PORT: Final = 8795
 PAUSE: Final = 5.0  # seconds from one change to the next, half a second more or less
 ARRIVAL: Final = 20.0  # seconds in which all come
+LOOK: Final = 2.0  # seconds between two looks at the memory
+LINES: Final = 30  # of the memory's curve
 MOST_SIZE: Final = 2**26
 
 
 class Tally:
-    """What all visitors saw."""
+    """What all visitors saw.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    visitors : int
+        How many will come.
+    pid : int
+        The server, with all that it started.
+    """
+
+    def __init__(self, visitors: int, pid: int) -> None:
+        self.visitors, self.pid = visitors, pid
         self.first: list[float] = []
         self.changes: list[float] = []
         self.errors: list[str] = []
+        self.begun = Costs(pid)
+        self.gathered: tuple[int, Costs] | None = None  # changes and costs when the last one had seen a page
 
-    def line(self, name: str, times: list[float]) -> str:
-        """Return the times of one kind in words."""
-        if not times:
-            return f"{name}: none"
-        half, most, rare = np.percentile(times, [50, 95, 99])
-        return f"{name}: {len(times)}, median {half:.2f} s, 95 % {most:.2f} s, 99 % {rare:.2f} s, longest {max(times):.2f} s"
+    def welcome(self, seconds: float) -> None:
+        """Note the first page of a visitor."""
+        self.first.append(seconds)
+        if len(self.first) == self.visitors:
+            self.gathered = len(self.changes), Costs(self.pid)
+
+    def tell(self) -> None:
+        """Print all."""
+        print(line("first pages", self.first))
+        print(line("changes", self.changes))
+        whole = Costs(self.pid)
+        print(f"processor time, all: {whole.since(self.begun)}")
+        if self.gathered is not None:
+            count, before = self.gathered
+            print(line("changes after all had come", self.changes[count:]))
+            later = max(len(self.changes) - count, 1)
+            print(f"processor time of one of them: {whole.since(before, later)}")
+
+
+class Costs:
+    """Processor time until now, in seconds: of the app's processes, of nginx, and of the visitors."""
+
+    def __init__(self, pid: int) -> None:
+        self.app = self.nginx = 0.0
+        for one in processes(pid):
+            with suppress(OSError):
+                if b"nginx" in Path(f"/proc/{one}/cmdline").read_bytes():
+                    self.nginx += seconds(one)
+                else:
+                    self.app += seconds(one)
+        self.visitors = time.process_time()
+        self.when = time.monotonic()
+
+    def since(self, earlier: Costs, changes: int = 0) -> str:
+        """Return the time since then in words, of one change if their number is given."""
+        parts = {name: getattr(self, name) - getattr(earlier, name) for name in ("app", "nginx", "visitors")}
+        unit, scale = ("ms", 1000 / changes) if changes else ("s", 1.0)
+        words = ", ".join(f"{name} {scale * value:.0f} {unit}" for name, value in parts.items())
+        busy = sum(parts.values()) / (self.when - earlier.when)
+        return f"{words}; {busy:.2f} of {os.cpu_count()} cores"
+
+
+def line(name: str, times: list[float]) -> str:
+    """Return the times of one kind in words."""
+    if not times:
+        return f"{name}: none"
+    half, most, rare = np.percentile(times, [50, 95, 99])
+    return (
+        f"{name}: {len(times)}, median {half:.2f} s, 95 % {most:.2f} s, 99 % {rare:.2f} s, longest {max(times):.2f} s"
+    )
 
 
 async def visit(address: str, number: int, ends: float, tally: Tally) -> None:
@@ -50,18 +111,19 @@ async def visit(address: str, number: int, ends: float, tally: Tally) -> None:
     name, key, text, start, step = CHANGES[number % len(CHANGES)]
     page = OpenPage(name)
     try:
+        begun = time.monotonic()
         async with connect(
             f"ws://{address}/_stcore/stream",
             subprotocols=["streamlit"],  # type: ignore[list-item]  # a name of its own for str
             max_size=MOST_SIZE,
             open_timeout=PATIENCE,
             ping_interval=None,
+            compression=None,
         ) as socket:
-            begun = time.monotonic()
             await socket.send(page.request())
-            while not page.take(await socket.recv()):
-                pass
-            tally.first.append(time.monotonic() - begun)
+            await _answer(socket, page)
+            tally.welcome(time.monotonic() - begun)
+            tally.errors += page.errors
             count = 0
             while time.monotonic() < ends:
                 await asyncio.sleep(turn.uniform(PAUSE - 0.5, PAUSE + 0.5))
@@ -69,48 +131,46 @@ async def visit(address: str, number: int, ends: float, tally: Tally) -> None:
                 value = round(start + step * (number + count) + 1e-5 * number, 6)
                 begun = time.monotonic()
                 await socket.send(page.change(key, value if text is None else text.format(value)))
-                while not page.take(await asyncio.wait_for(socket.recv(), PATIENCE)):
-                    pass
+                await _answer(socket, page)
                 tally.changes.append(time.monotonic() - begun)
                 tally.errors += page.errors
-    except (OSError, TimeoutError, ConnectionError, KeyError) as error:
+    except (OSError, TimeoutError, WebSocketException, KeyError) as error:
         tally.errors.append(f"{type(error).__name__}: {error}")
 
 
-async def watch(pid: int, ends: float, tally: Tally) -> float:
-    """Print the memory now and then; return the most that was seen."""
-    most, begun, told = 0.0, time.monotonic(), 0.0
-    while time.monotonic() < ends:
-        now = await asyncio.to_thread(megabytes, pid)
-        most = max(most, now)
-        if time.monotonic() - told > 30:
-            told = time.monotonic()
-            print(f"{told - begun:6.0f} s  {now:5.0f} MB  {len(tally.changes)} changes", flush=True)
-        await asyncio.sleep(1.0)
-    return most
+async def _answer(socket: ClientConnection, page: OpenPage) -> None:
+    """Take messages until a run has ended."""
+    async with asyncio.timeout(PATIENCE):
+        while not page.take(await socket.recv()):
+            pass
+
+
+async def watch(pid: int, ends: float, tally: Tally) -> list[tuple[float, float]]:
+    """Print the memory now and then; return all that was seen: seconds and megabytes."""
+    begun, told, curve = time.monotonic(), -math.inf, []
+    every = max(15.0, (ends - begun) / LINES)
+    while (now := time.monotonic()) < ends:
+        curve.append((now - begun, await asyncio.to_thread(megabytes, pid)))
+        if now - told > every:
+            told = now
+            print(f"{curve[-1][0]:6.0f} s  {curve[-1][1]:5.0f} MB  {len(tally.changes)} changes", flush=True)
+        await asyncio.sleep(LOOK)
+    return curve
 
 
 async def load(address: str, pid: int, visitors: int, duration: float) -> None:
     """Let all visitors in, and print what they saw."""
-    tally = Tally()
+    tally = Tally(visitors, pid)
     ends = time.monotonic() + ARRIVAL + duration
-    before = {one: seconds(one) for one in processes(pid)}
-    begun, own = time.monotonic(), time.process_time()
     looking = asyncio.create_task(watch(pid, ends, tally))
     await asyncio.gather(*(visit(address, number, ends, tally) for number in range(visitors)))
-    work = 0.0
-    for one in processes(pid):
-        with suppress(FileNotFoundError):
-            work += seconds(one) - before.get(one, 0.0)
-    passed = time.monotonic() - begun
-    print(f"{visitors} visitors, {passed:.0f} s, {os.cpu_count()} cores; load of the machine {os.getloadavg()[0]:.1f}")
-    print(tally.line("first pages", tally.first))
-    print(tally.line("changes", tally.changes))
-    print(
-        f"processor time: server {work:.0f} s ({1000 * work / max(len(tally.changes), 1):.0f} ms a change, first pages included)"
-    )
-    print(f"                visitors {time.process_time() - own:.0f} s")
-    print(f"memory of the server: at most {await looking:.0f} MB; errors: {len(tally.errors)} {tally.errors[:3]}")
+    print(f"{visitors} visitors, load of the machine {os.getloadavg()[0]:.1f}")
+    tally.tell()
+    times, sizes = np.array(await looking).T
+    late = times > times[-1] / 2
+    slope = 60 * np.polyfit(times[late], sizes[late], 1)[0]
+    print(f"memory of the server: at most {sizes.max():.0f} MB, in the second half {slope:+.2f} MB a minute")
+    print(f"errors: {len(tally.errors)} {tally.errors[:3]}")
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from clock import median_time
-from tasks import TASKS, Task, different_parts
+from tasks import TASKS, Task, different_parts, different_widths
 
 SMALLEST_CORNER = 1e-300
 FIRST_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -44,12 +44,19 @@ def moved(expression: str, units: int) -> str:
 
 
 def product(task: Task, units: int) -> Any:
-    """Return the product of different statements, made from numbers as the peers get them and not from a long text."""
+    """Return the product of different parts, made from numbers as the peers get them and not from a long text; None for others."""
+    from dpcore import discrete_gaussian
+    from dpcore.regions.algebra import Product
     from dpcore.regions.guarantees import DP
 
-    numbers = different_parts(int(task.name.removeprefix("different_")))
-    parts = [DP(shifted(numbers[0][0], units), numbers[0][1]), *(DP(epsilon, delta) for epsilon, delta in numbers[1:])]
-    return reduce(mul, parts)
+    kind, _, count = task.name.partition("_")
+    if kind == "integers":
+        first, *widths = different_widths(int(count))
+        return Product.of(*(discrete_gaussian(sigma) for sigma in (shifted(first, units), *widths)))
+    if kind == "different":
+        (epsilon, delta), *others = different_parts(int(count))
+        return reduce(mul, [DP(shifted(epsilon, units), delta), *(DP(*numbers) for numbers in others)])
+    return None
 
 
 def ask(task: Task, units: int, at: Any) -> tuple[Any, Any]:
@@ -59,7 +66,8 @@ def ask(task: Task, units: int, at: Any) -> tuple[Any, Any]:
     from dpcore import parse
     from dpcore.core.effort import effort
 
-    expression = moved(task.expression, units)
+    region = product(task, units)
+    expression = moved(task.expression, units) if region is None else task.expression
     with effort(tolerance=task.tolerance):
         if task.measure == "calibrate":
             from dpcore.calibration import calibrate
@@ -67,7 +75,7 @@ def ask(task: Task, units: int, at: Any) -> tuple[Any, Any]:
             found = calibrate(expression, epsilon=task.at[0], delta=task.at[1])
             value = float(found["value"].iloc[0])
             return [value], [value]
-        region = product(task, units) if task.name.startswith("different_") else parse(expression)
+        region = parse(expression) if region is None else region
         if task.measure == "corners":
             epsilon, delta = region.corners()
             kept = delta > SMALLEST_CORNER

@@ -19,7 +19,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from clock import median_time
-from tasks import DIFFERENT_EPSILONS, LAPLACE_EPSILONS, POISSON_EPSILONS, TASKS, different_parts
+from tasks import DIFFERENT_EPSILONS, LAPLACE_EPSILONS, POISSON_EPSILONS, TASKS, different_parts, different_widths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +80,17 @@ def google_different(count: int, at: Answer) -> Answer:
         part = _pld_dp(epsilon, delta, 1e-4)
         total = part if total is None else total.compose(part)
     return _deltas(total, at)
+
+
+def google_integers(count: int, at: Answer) -> Answer:
+    """Return ε of a product of discrete Gaussians of different widths at given δ, at the library's own grid of 1e-4."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    total = None
+    for sigma in different_widths(count):
+        part = pld.from_discrete_gaussian_mechanism(sigma)
+        total = part if total is None else total.compose(part)
+    return [float(total.get_epsilon_for_delta(delta)) for delta in at]
 
 
 def google_poisson(k: int, at: Answer) -> Answer:
@@ -208,6 +219,7 @@ def _jobs() -> dict[tuple[str, str], tuple[str, Callable[[Answer], Answer]]]:
     for count in DIFFERENT_EPSILONS:
         jobs[f"different_{count}", "dp-accounting, grid 1e-4"] = GOOGLE, partial(google_different, count)
         jobs[f"different_{count}", COARSE] = PRV, partial(prv_different, count)
+    jobs["integers_2000", "dp-accounting, grid 1e-4"] = GOOGLE, partial(google_integers, 2000)
     for k in POISSON_EPSILONS:
         jobs[f"poisson_{k}_delta", "dp-accounting, grid 1e-4"] = GOOGLE, partial(google_poisson, k)
         jobs[f"poisson_{k}_delta", COARSE] = PRV, partial(prv_poisson, k)

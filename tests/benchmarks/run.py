@@ -17,11 +17,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from peers_environment import peers_python
 from tasks import TASKS, Task
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-ENVIRONMENT = HERE / ".venv"
 TRUTH = ROOT / "data" / "oracles" / "benchmark_truth.json"
 RESULTS = HERE / "RESULTS.md"
 TIME_LIMIT = 180
@@ -43,24 +43,6 @@ HEADER = (
     "task | dpcore, seconds | width | error to truth | memory, MB | opponent | seconds | gap to truth | ratio "
     "| required | met"
 )
-
-
-def peers_python() -> Path:
-    """Return the interpreter of the peers' environment; make it, or bring it up to date, first."""
-    python = ENVIRONMENT / "bin" / "python"
-    wanted = HERE / "requirements.txt"
-    stamp = ENVIRONMENT / ".ready"
-    if stamp.exists() and stamp.stat().st_mtime >= wanted.stat().st_mtime:
-        return python
-    subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    if subprocess.run([*install, "-r", str(wanted)], check=False).returncode:
-        # One peer may be impossible to install here; the others shall still be compared.
-        for line in wanted.read_text(encoding="utf-8").splitlines():
-            if line and not line.startswith("#"):
-                subprocess.run([*install, line], check=False)
-    stamp.touch()
-    return python
 
 
 def ours(name: str) -> dict[str, Any]:

@@ -64,6 +64,11 @@ def different_parts(count: int) -> tuple[tuple[float, float], ...]:
     return tuple(parts)
 
 
+def different_widths(count: int) -> tuple[float, ...]:
+    """Return `count` different σ, spread evenly over [20, 80]: those of counts of many tables and levels."""
+    return tuple(20.0 + 60.0 * (i * GOLDEN % 1) for i in range(1, count + 1))
+
+
 def alphas() -> tuple[float, ...]:
     """Return 1000 false-positive rates: 500 from 1e-30 to 1/2, and 500 from 1/2 to 1 - 1e-15."""
     span = [math.log10(0.5) + (-30 - math.log10(0.5)) * (499 - i) / 499 for i in range(500)]
@@ -85,6 +90,12 @@ def _different(count: int, ratio: float, width: float) -> Task:
     words = f"δ at 8 ε of {count} different `dp(ε_i, δ_i)`"
     expression, at = _dp_product(count), DIFFERENT_EPSILONS[count]
     return Task(f"different_{count}", expression, "delta", at, words, GRID, ratio, width, max(width, 1e-6))
+
+
+def _integers(count: int, ratio: float) -> Task:
+    words = f"ε at δ = 1e-5, 1e-10, 1e-20, 1e-35 of {count} different `discrete_gaussian(σ_i)`"
+    expression = " * ".join(f"discrete_gaussian({sigma!r})" for sigma in different_widths(count))
+    return Task(f"integers_{count}", expression, "epsilon", (1e-5, 1e-10, 1e-20, 1e-35), words, GRID, ratio, 1e-6)
 
 
 def _poisson(k: int, measure: str) -> Task:
@@ -120,6 +131,7 @@ TASKS: dict[str, Task] = {
         _different(20, 50, 0),
         _different(36, 1, 0),
         _different(200, 1, 1e-5),
+        _integers(2000, 50),
         _poisson(1000, "delta"),
         _poisson(10_000, "delta"),
         _poisson(1000, "epsilon"),

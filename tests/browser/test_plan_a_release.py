@@ -78,7 +78,7 @@ def test_five_counts_and_a_mean_from_a_file_to_a_report(
     clicks.on(page.get_by_role("button", name="Add an answer"))
     clicks.choose("plan_form_column", "department")
     clicks.button("Use what the file suggests")
-    page.get_by_text("no noise hides it").wait_for()
+    page.get_by_text("no noise hides that").wait_for()
     clicks.on(page.locator(".st-key-plan_form_add").get_by_role("button"))
     page.get_by_text("Five numbers at (1, 1e-6)").first.wait_for(timeout=PATIENCE)
     clicks.choose("plan_form_column", "salary")

@@ -20,10 +20,10 @@ from typing import Any
 
 from dpcore import parse
 from dpcore.certificates import certify
-from dpcore.certificates.plan import Refuted
 from dpcore.core.effort import effort
 from dpcore.core.errors import DpcoreError
 from dpcore.core.notices import collected
+from dpcore_verify.expression import Refuted
 from tests.benchmarks.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parent.parent.parent

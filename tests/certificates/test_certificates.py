@@ -14,7 +14,7 @@ from dpcore.certificates import certify, certify_calibration
 from dpcore.cli import main
 from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
-from dpcore_verify import Unproved, verify
+from dpcore_verify import Unproved, verify, work
 from dpcore_verify.__main__ import main as check
 from dpcore_verify.claims import LARGEST, digest
 
@@ -222,3 +222,76 @@ def test_what_the_checker_does_not_know_is_refused_before_any_work(at):
         certify("bounded_laplace(1, 0, 1, 1)^2", **at)
     with effort(work=1.0), pytest.raises(BudgetError, match="operations"):
         parse("bounded_laplace(1, 0, 1, 1)^2").epsilon_bounds([1e-6])
+
+
+FIELDS = {
+    "format",
+    "expression",
+    "digest",
+    "quantity",
+    *("epsilon", "delta", "alpha", "lower", "upper", "places", "meets", "misses"),  # of a claim
+    *("part", "direction", "method", "bits", "line", "window", "nodes", "above", "below"),  # of an evaluation
+}
+METHODS = {"sum", "binomial", "halves", "residues", "line", "lattice"}
+
+
+def other(value):
+    """Return another first digit, or another word."""
+    words = [("forward", "backward"), *zip(sorted(METHODS), [*sorted(METHODS)[1:], min(METHODS)], strict=True)]
+    words += [("delta", "epsilon"), ("epsilon", "beta"), ("beta", "delta"), ("parameter", "delta")]
+    if isinstance(value, int):
+        return value + 1 if value < 10 else value // 2
+    if value in dict(words):
+        return dict(words)[value]
+    for at, sign in enumerate(value):
+        if sign.isdigit() and sign != "0":
+            return value[:at] + str(int(sign) % 9 + 1) + value[at + 1 :]
+    return value + "1"
+
+
+def weaker(claim, mutated):
+    """Whether a changed claim follows from the true one."""
+    down, up = {"lower", "misses"}, {"upper", "meets"}  # more noise meets a target, less misses it
+    if any(claim[name] != mutated[name] for name in claim if name not in {*down, *up, "places"}):
+        return False
+    return all(
+        float(mutated[name]) <= float(claim[name]) if name in down else float(mutated[name]) >= float(claim[name])
+        for name in claim
+        if name in down | up
+    )
+
+
+@pytest.mark.long
+def test_every_field_of_every_method_with_a_fresh_digest(certificates, monkeypatch):
+    """Whatever is changed and sealed again is rejected, or it is a proof of what was true before."""
+    monkeypatch.setattr(work, "MOST", 1e7)
+    rows = {frozenset(row["method"] for row in c.document["evaluations"]): c for c in reversed(certificates)}
+    asked = [
+        *rows.values(),
+        *(c for c in certificates if "alpha" in c.document["claim"]),
+        *(c for c in certificates if "union" in c.claim or "pmf" in c.claim),
+        certify_calibration("gaussian(?)^10", epsilon=1.0, delta=1e-5),
+    ]
+    fields, methods, rejected = set(), set(), 0
+    for certificate in asked:
+        document = certificate.document
+        methods |= {row["method"] for row in document["evaluations"]}
+        for path in paths(document):
+            name = next(key for key in reversed(path) if isinstance(key, str))
+            fields.add(name)
+            forged = changed(document, path, other)
+            if name != "digest":
+                forged = sealed_again(forged)
+            try:
+                said = verify(forged)
+            except Unproved:
+                rejected += 1
+                continue
+            if path[0] == "claim":
+                assert weaker(document["claim"], forged["claim"]), (said, certificate.claim)
+            else:
+                assert path[0] in {"evaluations", "others"}, path
+                assert said == certificate.claim
+    assert fields == FIELDS
+    assert methods == METHODS
+    assert rejected > 100

@@ -96,7 +96,7 @@ def test_places_outside_a_theorem_are_left_out_and_said() -> None:
     query = pair("cuts_johnson_lindenstrauss", vertices=100_000, side=10)
     table, notes = pair_table(query, query.example(), releases=0)
     assert notes
-    assert re.match(r"Nothing is drawn at epsilon = \d+ places from 0\.05 to 0\.\d+: vertices must exceed", notes[0])
+    assert re.match(r"Nothing is drawn at \d+ values of epsilon from 0\.05 to 0\.\d+: vertices must exceed", notes[0])
     assert table["parameter"].min() > query.span[0]
 
 
@@ -148,7 +148,7 @@ def test_a_release_beside_the_truth() -> None:
     assert table["difference"].to_numpy() == pytest.approx(noise)
     figure = release_figure(query, AGES, seed=7)
     far = table.iloc[int(np.argmax(table["difference"].abs().to_numpy()))]["answer"]
-    assert f"the number for {far} is off most" in figure.takeaway
+    assert f"the number for {far} is furthest off" in figure.takeaway
     assert "90 to 100" in data_of(figure)
 
 
@@ -192,5 +192,5 @@ def test_what_is_not_certain_is_not_called_certain() -> None:
 def test_a_true_answer_beyond_the_bounds_is_not_drawn_at_them() -> None:
     data = Dataset.clipped([1.0, 2.0, 12.0, 14.4, 30.0, 30.0, 31.0], 0.0, 10.0)[0]
     figure = release_figure(pair("median_exponential", size=11, epsilon=1.0), data)
-    assert "the true answer is 14, which no release can be: it lies outside the bounds" in figure.takeaway
+    assert "the true answer is 14, which no release can equal: it lies outside the bounds" in figure.takeaway
     assert not figure.table["true"].any()

@@ -96,7 +96,7 @@ def test_nothing_is_divided_by_zero() -> None:
     inf = ratio_table({"gauss": gdp(1.0), "pure": dp(1.0)}, of="epsilon", at=[0.0, 1e-3])
     assert inf["delta"].tolist() == [1e-3]
     assert "infinite" in inf.attrs["notes"][0]
-    with pytest.raises(DomainError, match="no place with a ratio of δ to draw"):
+    with pytest.raises(DomainError, match="There is no ratio of δ to draw"):
         ratio_figure({"one": dp(1.0), "two": dp(2.0)}, at=[3.0])
 
 

@@ -9,7 +9,7 @@ import pytest
 from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.engine import binomial, profile
-from dpcore.engine.binomial import binomial_masses
+from dpcore.engine.binomial import binomial_masses, mass_rounding
 
 
 def true_mass(epsilon, k, i):
@@ -31,8 +31,10 @@ def test_masses(epsilon, k):
     index, p, q = binomial_masses(epsilon, k)
     picks = np.random.default_rng(k).integers(0, index.size, 8)
     picks = np.unique(np.concatenate([[0, index.size - 1, int(np.argmax(q))], picks]))
-    errors = [relative(q[j], true_mass(epsilon, k, int(index[j]))) for j in picks if q[j] > 1e-300]
-    assert max(errors) < 4e-13
+    bound = mass_rounding(q) * 2.0**-53
+    errors = [(relative(q[j], true_mass(epsilon, k, int(index[j]))), bound[j]) for j in picks if q[j] > 1e-300]
+    assert max(error for error, _ in errors) < 4e-13
+    assert all(error <= proved for error, proved in errors)
     assert np.array_equal(p, q[::-1])
     assert np.array_equal(index[::-1], k - index)
     assert q.sum() == pytest.approx(1.0, abs=1e-14)
@@ -45,7 +47,21 @@ def test_a_thousand_million_answers(epsilon):
     index, _, q = binomial_masses(epsilon, k, floor=1e-200)
     for j in np.linspace(0, index.size - 1, 9).astype(int):
         if q[j] > 1e-250:
-            assert relative(q[j], true_mass(epsilon, k, int(index[j]))) < 1e-12
+            error = relative(q[j], true_mass(epsilon, k, int(index[j])))
+            assert error < 1e-12
+            assert error <= mass_rounding(q[j : j + 1])[0] * 2.0**-53
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_masses_of_random_laws_are_as_exact_as_is_proved(seed):
+    rng = np.random.default_rng(seed)
+    k = int(10 ** rng.uniform(0.3, 8))
+    epsilon = float(10 ** rng.uniform(-6, 2))
+    index, _, q = binomial_masses(epsilon, k, floor=1e-290)
+    bound = mass_rounding(q) * 2.0**-53
+    for j in rng.integers(0, index.size, 12):
+        if q[j] > 1e-300:
+            assert relative(q[j], true_mass(epsilon, k, int(index[j]))) <= bound[j]
 
 
 @pytest.mark.parametrize(("epsilon", "k"), [(0.05, 10**5), (2.0, 5000), (0.3, 400)])

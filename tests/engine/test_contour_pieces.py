@@ -53,27 +53,6 @@ def test_a_short_line_leaves_out_less_than_it_says() -> None:
         assert size.sum() * line.step / math.pi <= line.cut
 
 
-@pytest.mark.parametrize(("mu", "q", "c"), [(1.0, 0.01, 7.4), (1.0, 0.01, 15.0), (2.0, 0.02, -6.0), (0.5, 0.3, 0.4)])
-def test_rows_of_even_points_in_high_precision(mu: float, q: float, c: float) -> None:
-    """The tables of powers lose no more than the rounding a contour is told of; M(c) itself is held to the same."""
-    y = np.linspace(0.0, 30.0, 151)
-    got = mixture_mgf.log_mgf((c + 1j * y)[None], Jumps.single(mu, q))[0]
-    with mp.workdps(30):
-        height = mp.mpf(mixture_mgf._height(Jumps.single(mu, q), c, math.inf)) / 2  # a path of its own
-        step, (low, high) = height / 16, mixture_mgf._ends(Jumps.single(mu, q), c, math.inf)
-        nodes = [n * step + 1j * height for n in range(int((low - 3) / step), int((high + 3) / step))]
-        logs = [mp.log(1 - mp.mpf(q) + mp.mpf(q) * mp.exp(mu * x - mp.mpf(mu) ** 2 / 2)) for x in nodes]
-        for at in (0, 1, 9, 70, 150):
-            power = c + 1 + 1j * mp.mpf(float(y[at]))
-            truth = mp.fsum(mp.exp(-x * x / 2 + power * log) for x, log in zip(nodes, logs, strict=True))
-            truth *= step / mp.sqrt(2 * mp.pi)
-            units = float(abs(mp.exp(mp.mpc(got[at])) - truth) / mp.exp(mp.mpf(got[0].real)) * 2**53)
-            allowed = mixture_mgf.rounding(np.array(c), Jumps.single(mu, q)) + 4 * abs(got[at]) * np.exp(
-                got[at].real - got[0].real
-            )
-            assert units <= 0.75 * allowed
-
-
 def test_several_lines_at_once_are_those_one_by_one() -> None:
     c, step = np.array([[-3.0], [0.4], [6.0], [500.0]]), np.array([[0.5], [0.2], [0.1], [0.1]])
     s = c + 1j * step * np.arange(40)

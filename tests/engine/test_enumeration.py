@@ -158,6 +158,27 @@ def test_powers_against_exact_multinomials(m, k):
                     assert relative(got, truth) < 1e-12
 
 
+@pytest.mark.parametrize(("m", "k"), [(2, 3000), (2, 50), (3, 200), (4, 30)])
+def test_the_rounding_of_a_power_is_bounded_down_to_its_tails(m, k):
+    """Masses that sum to 1 up to rounding, as those of a part: every listed mass above 1e-300 against 60 digits."""
+    rng = np.random.default_rng(k)
+    weights = [mp.mpf(x) for x in rng.random(m) + 0.05]
+    loss = np.sqrt([2.0, 3.0, 5.0, 7.0][:m])
+    with mp.workdps(60):
+        exact = [w / mp.fsum(weights) for w in weights]
+        q = np.array([float(x) for x in exact])
+        total, _, masses = enumeration.power(loss, q, q, k, (0.0, 0.0))
+        bound, worst = enumeration.power_rounding(1.0, k, m) * 2.0**-53, 0.0
+        logs = [mp.log(x) for x in exact]
+        for counts in [rng.multinomial(k, rng.dirichlet(np.full(m, 0.4))) for _ in range(300)]:
+            at = int(np.argmin(np.abs(total - float(counts @ loss))))
+            ways = mp.loggamma(k + 1) - mp.fsum(mp.loggamma(int(n) + 1) for n in counts)
+            truth = mp.exp(ways + mp.fsum(int(n) * log for n, log in zip(counts, logs, strict=True)))
+            if truth > mp.mpf("1e-300"):
+                worst = max(worst, float(relative(masses[at], truth)))
+    assert 1e-17 < worst < bound
+
+
 def test_powers_are_repeated_products():
     part = (np.array([-0.7, 0.1, 0.9]), np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.33, 0.24]))
     for got, expected in zip(enumeration.power(*part, 6), enumeration.product([part] * 6), strict=True):

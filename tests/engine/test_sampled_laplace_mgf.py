@@ -10,6 +10,7 @@ from dpcore.core.effort import effort
 from dpcore.curves.composed import Certified
 from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.subsampled import SampledLaplace, Subsampled, subsampled
+from dpcore.engine.contour import Contour
 from dpcore.engine.sampled_laplace_mgf import ClosedSampledLaplaceLoss, SampledLaplaceLoss, TallError
 from dpcore.engine.sandwich import Sandwich
 from dpcore.language import parse
@@ -83,9 +84,72 @@ def test_the_contour_and_the_lattice_agree(eps0: float, q: float, k: int) -> Non
         assert (np.maximum(low, below) <= np.minimum(high, above) * (1 + 1e-12)).all()
 
 
-def test_few_copies_stay_on_the_lattice() -> None:
+def test_few_copies_still_reach_the_tolerance_on_the_lattice() -> None:
+    """The sums of atoms alone weigh so much that no line is tall enough: the contour leaves the bracket to the lattice."""
     product = Certified([(subsampled(LaplaceCurve(1.0), 0.1), 5)])
-    assert not product.by_contour
+    epsilon = np.array([0.1, 0.3])
+    low, high = product.delta_bounds(epsilon)
+    assert (high - low <= 1e-6 * high).all()
+
+
+@pytest.mark.parametrize(("eps0", "q", "k"), [(0.25, 0.1, 100), (1.0, 0.1, 30), (0.5, 0.02, 60)])
+def test_without_the_sums_of_atoms_the_contour_agrees_with_the_lattice(eps0: float, q: float, k: int) -> None:
+    """So few copies do not fade: the sums of atoms alone are a finite sum, and the contour has the rest."""
+    forward = Certified([(subsampled(LaplaceCurve(eps0), q), k)])
+    scale = eps0 * q * np.sqrt(k)
+    epsilon = scale * np.array([0.05, 0.8, 2.0])
+    closure = Certified([(parse(f"subsample(laplace({eps0}), {q})").pair, k)])
+    for product in (forward, forward.inverse(), closure):
+        engine = Contour(product.parts, 1e-6)
+        lines = [engine._line(bucket, 0) for bucket, _ in engine._assign(epsilon, 4.0, engine._line_cache())]
+        assert any(line is not None and line.without_atoms for line in lines)
+        low, high = engine.delta_bounds(epsilon)
+        below, above = Sandwich(product.parts).delta_bounds(epsilon, 1e-6)
+        assert (high - low <= 1e-6 * high).all()
+        assert (np.maximum(low, below) <= np.minimum(high, above) * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize(("eps0", "q"), PAIRS)
+def test_atoms_and_density_apart(eps0: float, q: float) -> None:
+    rng = np.random.default_rng(3)
+    for law in (SampledLaplaceLoss(eps0, q), ClosedSampledLaplaceLoss(eps0, q)):
+        scale = 1.0 / (law.high - law.low)
+        for c in (-3.0, 0.0, 5.0):
+            whole = law.log_mgf(np.array([complex(c)]))[0].real
+            for y in (0.5 * scale, 3.0 * scale, 10.0 * scale, 30.0 * scale):
+                split = law.split_decay(c, y)
+                assert split is not None
+                s = c + 1j * (y + 30.0 * scale * rng.random(60) ** 3)
+                s = s[law.nodes(s) <= 1024]  # of the tallest the transform is unknown
+                if not s.size:
+                    continue
+                density = np.exp(law.log_mgf(s) - whole) - np.exp(law.log_atoms(s) - whole)
+                assert np.abs(density).max() <= split[1] + 1e-11
+                assert split[0] == pytest.approx(
+                    np.exp(law.log_atoms(np.array([complex(c)]))[0].real - whole), rel=1e-9
+                )
+
+
+def test_the_bound_of_the_density_is_close_where_it_is_attained() -> None:
+    """A nearly even density: the bound is the height of the first arc of sin(x)/x, which the next arcs do not reach."""
+    law = SampledLaplaceLoss(0.01, 0.3)
+    y = np.pi / (law.high - law.low)
+    split = law.split_decay(0.0, y)
+    assert split is not None
+    s = np.array([1j * y])
+    density = abs(np.exp(law.log_mgf(s)) - np.exp(law.log_atoms(s)))[0]
+    assert density <= split[1] <= 1.02 * density
+
+
+def test_a_line_by_products_of_exponentials() -> None:
+    law = SampledLaplaceLoss(1.0, 0.1)
+    line = 3.0 + 1j * 2.5 * np.arange(100)
+    by_product, one_by_one = law.log_mgf(line), law._one_by_one(line)
+    assert np.abs(np.exp(by_product) - np.exp(one_by_one)).max() <= 1e-13
+    both = law.log_mgf(np.stack((line, line + 1.0)))
+    assert np.array_equal(both[0], by_product)
+    mirrored = law.log_mgf(line.conj())
+    assert np.abs(np.exp(mirrored) - np.exp(one_by_one).conj()).max() <= 1e-13
 
 
 def test_an_exponent_too_far_out_is_refused() -> None:

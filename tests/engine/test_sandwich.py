@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore import parse
+from dpcore.core.errors import BudgetError
 from dpcore.curves.base import Bounds, Curve, FloatArray
 from dpcore.curves.bounded_range import BoundedRange
 from dpcore.curves.combined import Either, Erased, closed
@@ -294,3 +296,22 @@ def test_very_many_copies_take_a_coarser_lattice_rather_than_none() -> None:
     assert (low <= truth).all()
     assert (truth <= high).all()
     assert (high - low <= 1e-2 * high).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 40.0, 100.0, 130.0, 155.0, 159.0])
+def test_the_floor_far_below_the_losses(epsilon: float) -> None:
+    """400 Gaussian answers are one of mu = 20, whose losses are around 200: delta is 1 there, and no transform is needed."""
+    lattice = Sandwich([(Veiled(GaussianCurve(1.0)), 400)])._lattice(0, 0, TOLERANCE)
+    at = np.array([epsilon])
+    floor, truth = float(lattice.inner.floor(at)[0]), float(GaussianCurve(20.0).delta_bounds(at)[0][0])
+    assert floor <= truth
+    assert floor >= (1 - 1e-6 if epsilon <= 40.0 else 0.0)
+    lower, upper = (float(side[0]) for side in lattice.bounds(at, TOLERANCE)[:2])
+    assert lower <= truth <= upper
+
+
+def test_a_refused_epsilon_names_its_width_and_the_time() -> None:
+    with pytest.raises(
+        BudgetError, match=r"reached the relative width .* would take up to about \d+ s; allow a larger one"
+    ):
+        parse("laplace_sum(1)^100000").epsilon(1e-5)

@@ -44,7 +44,7 @@ def disclosure() -> Rows:
         *each("2.3", "error of k-noise", "2.08333", lambda: noise.k_noise_moments(n).mse, ()),
         *each("2.3", "bias error of k-PRAM", "0.0795", lambda: math.sqrt(2) * noise.k_pram_moments(sdc.ages(), 5.0, 19.0).bias_error, ()),
         *each("2.3", "bias error of k-noise", "0.0562", lambda: noise.k_noise_moments(n).bias_error, ()),
-        *each("2.3", "share near", "1.000000 1.000000 1.000000 0.750000 0.500000 0.250000 0.000000", lambda d: float(noise.share_near(d, 1.0, 2.0)), *((d / 2,) for d in range(7))),
+        *each("2.3", "share near", "1.000000 1.000000 1.000000 0.750000 0.500000 0.250000 0.000000", lambda d: float(noise.expected_near(np.array([d]), np.zeros(1), 1.0, 2.0)[0]), *((d / 2,) for d in range(7))),
         *each("2.3", "root of the printed error", "2.097275 1.435502", lambda m: math.sqrt(printed[m][1]), ("k-PRAM",), ("k-noise",)),
         *each("2.3", "delta of k-noise", "0.200000", lambda: lab("disclosure_control").view("regions").regions["k-noise, age moved by 1"].delta(7.0), ()),  # type: ignore[union-attr]
     ]  # fmt: skip

@@ -46,11 +46,13 @@ def test_pram_is_randomized_response() -> None:
 
 
 def test_share_near_a_point() -> None:
-    assert noise.share_near([0, 0.5, 1, 1.5, 2, 2.5, 3], 1.0, 2.0).tolist() == [1, 1, 1, 0.75, 0.5, 0.25, 0]
+    """The probability that one record at a distance comes near, in closed form and by simulation."""
+    places = np.array([0, 0.5, 1, 1.5, 2, 2.5, 3])
+    assert noise.expected_near(places, np.zeros(1), 1.0, 2.0).tolist() == [1, 1, 1, 0.75, 0.5, 0.25, 0]
     rng = np.random.default_rng(6)
     for distance, a, r in ((0.7, 1.0, 0.4), (2.0, 3.0, 1.5), (0.0, 1.0, 0.2)):
         near = np.abs(distance + rng.uniform(-a, a, 100_000)) <= r
-        share = float(noise.share_near(distance, a, r))
+        share = float(noise.expected_near(np.array([distance]), np.zeros(1), a, r)[0])
         assert near.mean() == pytest.approx(share, abs=4 * math.sqrt(0.25 / 100_000))
 
 

@@ -107,7 +107,7 @@ def test_mistakes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         ([SITES, "--more", "1"], "give its epsilon with --epsilon"),
         ([SITES, "--filter"], "--filter keeps a budget; give its epsilon with --epsilon"),
         ([SITES, "--filter", "--epsilon", "1", "--delta", "1e-6,1e-5"], "one delta, got 2"),
-        ([SITES, "--filter", "--epsilon", "1", "--more", "1"], "ask for one of them"),
+        ([SITES, "--filter", "--epsilon", "1", "--more", "1"], "use one of them"),
         ([SITES, "--order", "3"], "--order belongs to --filter"),
         ([SITES, "--filter", "--epsilon", "1", "--order", "1"], "order must be"),
         ([SITES, "--delta", "2"], "delta must be"),

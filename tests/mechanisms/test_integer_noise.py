@@ -10,6 +10,7 @@ import pytest
 
 from dpcore import discrete_gaussian, discrete_gaussian_sum, discrete_laplace, gdp, geometric, parse, skellam
 from dpcore.core.effort import effort
+from dpcore.curves import integer_gaussian
 from dpcore.curves.composed import Certified
 from dpcore.curves.composition import compose
 from dpcore.curves.integer_gaussian import IntegerGaussian, IntegerGaussians, sum_gap
@@ -111,12 +112,20 @@ def test_the_transform_is_that_of_the_masses(sigma: float, move: int) -> None:
     np.testing.assert_allclose(IntegerGaussians([(sigma, move, 3)]).cumulants(c)[0], 3 * at_c, rtol=1e-10)
 
 
-def test_the_decay_is_bounded_cell_by_cell() -> None:
-    product = IntegerGaussians([(1.3, 2, 1), (5.0, 1, 2), (30.0, 1, 1)])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(1.3, 2, 1), (5.0, 1, 2), (30.0, 1, 1)],
+        [(1.0 + i * 0.618 % 1, 1 + i % 3, 1) for i in range(40)],
+        [(3.0 + 9.0 * (i * 0.618 % 1), 1, 1) for i in range(100)],
+    ],
+)
+def test_the_decay_is_bounded_cell_by_cell(parts: list[tuple[float, int, int]]) -> None:
+    product = IntegerGaussians(parts)
     ends = np.linspace(0.1, 60.0, 600)
     bound = product.decay_between(ends)
     assert bound.min() < -20
-    y = np.linspace(0.11, 59.9, 60_000)
+    y = np.linspace(0.11, 59.9, 20_000)
     for c in (-0.5, 0.3, 4.0):
         true = product.log_mgf(c + 1j * y).real - product.log_mgf(np.array([c + 0j])).real
         assert np.all(true <= bound[np.searchsorted(ends, y) - 1] + 1e-9)
@@ -148,10 +157,21 @@ def test_copies_of_one_are_one_of_a_larger_width() -> None:
 
 
 @pytest.mark.parametrize("delta", [1e-5, 1e-35])
-def test_two_thousand_different_ones(delta: float) -> None:
-    sigma = np.random.default_rng(23).uniform(20.0, 200.0, 2000)
+@pytest.mark.parametrize("widths", [(20.0, 200.0), (10.0, 100.0), (30.0, 40.0)])
+def test_two_thousand_different_ones(
+    delta: float, widths: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sigma = np.random.default_rng(23).uniform(*widths, 2000)
+    bracket, sizes = integer_gaussian._bracket, []
+
+    def counted(sigma: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sizes.append(np.broadcast(sigma, v).size)
+        return bracket(sigma, v)
+
+    monkeypatch.setattr(integer_gaussian, "_bracket", counted)
     region = Product.of(*(discrete_gaussian(float(width)) for width in sigma))
     lower, upper = (float(side[0]) for side in region.epsilon_bounds(np.array([delta])))
+    assert 0 < sum(sizes) <= 20 * sigma.size  # each width is asked a few times, however many there are
     assert upper - lower <= 1e-6 * upper
     # so many different lattices are as good as normal
     assert lower * (1 - 1e-6) <= gdp(float(np.sqrt(np.sum(sigma**-2.0)))).epsilon(delta) <= upper * (1 + 1e-6)

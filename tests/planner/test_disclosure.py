@@ -279,7 +279,9 @@ def test_expected_groups_by_adding_shares() -> None:
     rng = np.random.default_rng(5)
     for a, r in ((1.0, 2.0), (2.0, 1.0), (2.5, 2.5), (0.3, 4.0)):
         data, points = np.round(rng.normal(10, 3, 60), 1), np.linspace(0, 20, 41)
-        brute = noise.share_near(points[:, None] - data, a, r).sum(axis=1)
+        distance = np.abs(points[:, None] - data)
+        room = np.minimum(a, r - distance) - np.maximum(-a, -r - distance)  # of x + U[-a, a] within r of the point
+        brute = np.maximum(0.0, room / (2 * a)).sum(axis=1)
         assert noise.expected_near(points, data, a, r) == pytest.approx(brute, abs=1e-11)
 
 

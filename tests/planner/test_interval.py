@@ -249,7 +249,7 @@ def test_an_interval_that_misses_its_level_says_so() -> None:
     fine = interval_coverage_figure(
         interval_plan("mean", sample("ages.age"), epsilon=1, delta=1e-6), sample("ages.age")
     )
-    assert "where 0.95 is asked for" in fine.takeaway
+    assert "against a level of 0.95" in fine.takeaway
 
 
 # ---- tables and files ------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_a_plan_reads_back_from_its_texts() -> None:
         ),
         ('epsilon = -1\n[[answers]]\nkind = "count"', "epsilon must be"),
         ('delta = 1\n[[answers]]\nkind = "count"', "delta must be"),
-        ('records = 2\n[[answers]]\nkind = "count"', "name the column that says whose a record is"),
+        ('records = 2\n[[answers]]\nkind = "count"', "name the column that says which person a record belongs to"),
         ('relation = "swap"\n[[answers]]\nkind = "count"', "relation must be one of"),
         ('noise = "pink"\n[[answers]]\nkind = "count"', "noise must be one of"),
         ('relation = "substitution"\n[[answers]]\nkind = "count"', "the number of all records is public"),

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 PATIENCE = 300  # s that a worker waits for another one's build
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what reports keep between builds in a folder of the test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build dpcore's own site, or wait for the worker that does; all workers share one folder."""

@@ -77,6 +77,7 @@ def visit(site: Path, browser: Browser) -> Iterator[Visitor]:
         context.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, True)], ids=["light, wide", "dark, phone"])
 def test_pages_open_without_network_and_read_right(visit: Visitor, dark: bool, phone: bool) -> None:
     visitor = visit(dark=dark, phone=phone)
@@ -155,6 +156,8 @@ def test_a_newcomer_gets_to_the_three_answers_by_one_click(visit: Visitor) -> No
 SEARCHES = {
     "what does (1, 1e-5) mean": "guide/what_does_1_1e5_mean.html",
     "epsilon of a training run": "guide/tutorial_training.html",
+    "100-fold composition csv": "index.html#home-hundred-answers",
+    "renyi divergences": "guide/course_renyi.html",
     "hundred answers csv": "index.html#home-hundred-answers",
     "question 4.1 proof": "guide/the_two_solved_questions.html",
     "read ledger": "reference/dpcore_ledger.html#read_ledger",
@@ -185,6 +188,10 @@ def test_a_search_leads_to_a_section_by_keyboard(visit: Visitor) -> None:
     page.keyboard.press("/")
     page.keyboard.type("dptv")
     page.locator("#results a").first.wait_for()
+    box = page.locator("#results").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
     page.keyboard.press("ArrowDown")
     assert "dptv" in (page.evaluate("document.activeElement.textContent") or "")
     page.keyboard.press("Enter")

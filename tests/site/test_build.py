@@ -19,6 +19,7 @@ from PIL import Image
 
 from dpcore.charts.export import picture
 from dpcore.charts.theme import Look
+from dpcore.cli.describe import commands
 from dpcore.core.errors import DpcoreError
 from dpcore.language import parse
 from dpcore.site import build_site
@@ -26,7 +27,7 @@ from dpcore.site.colours import counterparts
 from dpcore.site.docstrings import as_markdown, signature
 from dpcore.site.figures import WIDTH, compact, packed, render, rounded
 from dpcore.site.markdown import Writer, read
-from dpcore.site.maths import mathml
+from dpcore.site.maths import formula
 from dpcore.site.svg import responsive, shortened
 from dpcore.site.tables import parameters_of, table_of
 from dpcore.specs import Spec, SpecError
@@ -113,7 +114,7 @@ def digests(folder: Path) -> dict[str, str]:
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("small")
     spec = write(folder / "source")
-    build_site(spec, folder / "out", processes=1)
+    build_site(spec, folder / "out", processes=1, commands=commands())
     return spec, folder / "out"
 
 
@@ -238,12 +239,12 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_formulas() -> None:
-    assert "<mfrac>" in mathml(r"\frac12")
-    assert 'display="block"' in mathml("x", display=True)
-    assert "𝒩" in mathml(r"\mathcal N")
-    assert "ℝ" in mathml(r"\mathbb R")
+    assert "<mfrac>" in formula(r"\frac12")[0]
+    assert 'display="block"' in formula("x", display=True)[0]
+    assert "𝒩" in formula(r"\mathcal N")[0]
+    assert "ℝ" in formula(r"\mathbb R")[0]
     with pytest.raises(DpcoreError, match="has the unknown command"):
-        mathml(r"\unheard x")
+        formula(r"\unheard x")
 
 
 def test_tables_round_bounds_to_their_safe_side() -> None:

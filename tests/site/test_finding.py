@@ -28,6 +28,15 @@ kind = "texts"
 folder = "texts"
 """
 
+FIGURE = """
+```figure
+draw = "regions"
+title = "One"
+regions = ["dp(1)"]
+caption = "See [another](three.md)."
+```
+"""
+
 
 def decoded(script: str) -> dict[str, list[str]]:
     """Return the places of each word, by the steps that the page's script takes."""
@@ -72,6 +81,7 @@ def test_words_are_names_letters_and_places() -> None:
         "theorem",
         "4.1",
     }
+    assert words_of("Rényi's ε") == words_of("Renyi's ε")
 
 
 def test_references_are_read_outside_of_code() -> None:
@@ -104,8 +114,24 @@ def test_a_reference_becomes_a_link_and_a_dead_one_fails(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("link", ["three.md", "two.md#nowhere", "#nothing"])
 def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path, link: str) -> None:
-    with pytest.raises(SpecError, match=r"Links that lead nowhere: texts/one\.html links to"):
-        build_site(write(tmp_path, f"See [this]({link})."), tmp_path / "out", processes=1)
+    with pytest.raises(SpecError, match=r"Links that lead nowhere: one\.md, line 6 links to"):
+        build_site(write(tmp_path, f"Two lines:\nsee [this]({link})."), tmp_path / "out", processes=1)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("site.toml", SPEC.format(address="text = '''\nA [link](texts/three.md).\n'''"), "site.toml, line 4"),
+        ("site.toml", SPEC.format(address='[[question]]\ntext = "?"\npage = "texts/three.html"'), "site.toml, line 5"),
+        ("site.toml", SPEC.format(address="").replace("Two texts.", "A [text](texts/three.md)."), "site.toml, line 2"),
+        ("texts/two.md", f"# Two\n\nA figure.\n{FIGURE}", "two.md, line 9"),
+    ],
+)
+def test_a_dead_link_is_named_with_its_line(tmp_path: Path, file: str, text: str, said: str) -> None:
+    spec = write(tmp_path, "Text.")
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError, match=rf"Links that lead nowhere: {said} links to [a-z/]*three\.html"):
+        build_site(spec, tmp_path / "out", processes=1)
 
 
 def test_links_are_checked_page_by_page() -> None:

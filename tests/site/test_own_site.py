@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dpcore.core.errors import DpcoreError
 from dpcore.site import build_site
 from dpcore.specs import SpecError
 
@@ -51,6 +52,20 @@ def test_a_site_of_ones_own(home: Path) -> None:
     assert "../../first.html" in deep
     assert (home / "public" / "assets" / "logo.svg").read_text(encoding="utf-8") == LOGO
     assert "nothing changed" in build_site(home / "site.toml", home / "public", processes=1).words
+
+
+def test_a_first_paragraph_may_link_and_a_dead_link_is_named(home: Path) -> None:
+    text = home / "releases" / "first.md"
+    text.write_text("# First\n\nWords, and the [second](north/second.md).\n", encoding="utf-8")
+    build_site(home / "site.toml", home / "public", processes=1)
+    index = (home / "public" / "index.html").read_text(encoding="utf-8")
+    assert "<p>Words, and the second.</p>" in index
+    assert '<a href="north/second.html">second</a>' in (home / "public" / "releases" / "first.html").read_text("utf-8")
+    text.write_text("# First\n\nWords, and the [second](north/secnd.md).\n", encoding="utf-8")
+    with pytest.raises(
+        DpcoreError, match=r"first\.md, line 3 links to north/secnd\.html \(did you mean north/second\.html\?\)"
+    ):
+        build_site(home / "site.toml", home / "public", processes=1)
 
 
 @pytest.mark.parametrize(

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from dpcore import specs
+from dpcore.cli.describe import commands
 from dpcore.files import fingerprint
+from dpcore.files import manifest as written
+from dpcore.files.data import data_folder
+from dpcore.files.manifest import unchanged_pages
 from dpcore.labs import errata
 from dpcore.site import build_site, manifest
 from dpcore.site.config import read_config
 from dpcore.site.errata import errata_pages
 from dpcore.site.progress import Progress
 from dpcore.specs import SpecError, presets
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SPEC = """title = "Tiny"
 text = '''
@@ -101,7 +105,13 @@ PAGES = {"index.html", "texts/a.html", "texts/b.html", "pictures/figures.html"}
         ("site.toml", 'title = "Texts"', 'title = "Writings"', PAGES, ">Writings<"),
         ("site.toml", "All texts.", "Both texts.", {"index.html"}, "Both texts."),
         ("site.toml", "Words.", "Other words.", {"index.html"}, "Other words."),
-        ("site.toml", 'title = "Tiny"', 'title = "Tiny"\napp = "https://app.example"', PAGES, "https://app.example"),
+        (
+            "site.toml",
+            'title = "Tiny"',
+            'title = "Tiny"\napp = "https://app.example"',
+            {"pictures/figures.html"},
+            "https://app.example",
+        ),
         ("texts/a.md", "First of a.", "Another first.", {"index.html", "texts/a.html"}, "Another first."),
         ("texts/a.md", "First of a.", "First of a.\n\nMore.", {"texts/a.html"}, "<p>More.</p>"),
         ("texts/a.md", "# A", "# Aa", PAGES, ">Aa<"),
@@ -121,6 +131,108 @@ def test_a_figure_is_drawn_again_alone(folder: Path) -> None:
     written, drawn, removed = again(folder)
     assert (drawn, removed) == (("first",), ())
     assert written == {"pictures/figures.html", *(f"figures/first.{end}" for end in ("csv", "json", "svg", "js"))}
+
+
+def test_another_image_is_another_page(folder: Path) -> None:
+    pictures = Path(__file__).resolve().parents[2] / "data" / "pictures"
+    shutil.copy(pictures / "start.png", folder / "texts" / "own.png")
+    change(folder, "texts/a.md", "First of a.", "First of a.\n\n![The start page.](own.png)")
+    assert again(folder) == ({"texts/a.html"}, (), ())
+    shutil.copy(pictures / "start_dark.png", folder / "texts" / "own.png")
+    assert again(folder) == ({"texts/a.html"}, (), ())
+
+
+# ---- whether anything changed, before anything is planned ---------------------------------------------------
+
+
+@pytest.fixture
+def current(folder: Path) -> Path:
+    """Return a site as the command builds it, that is with the commands in its record."""
+    build_site(folder / "site.toml", folder / "out", processes=1, commands=commands())
+    assert unchanged_pages(folder / "site.toml", folder / "out") == len(PAGES)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("site.toml", SPEC.replace("Words.", "Other words.")),
+        ("texts/a.md", "# A\n\nAnother first.\n"),
+        ("texts/new.md", "# New\n\nA new text.\n"),
+        ("texts/deep/er/new.md", "# New\n\nA new text.\n"),
+        ("pictures/figures.toml", GALLERY.replace("k = 4", "k = 5")),
+        ("ledger.csv", "mechanism\nlaplace(1)\n"),
+        ("out/texts/a.html", "broken"),
+        ("out/assets/style.css", ""),
+    ],
+)
+def test_a_changed_file_is_a_reason_to_build(current: Path, file: str, text: str) -> None:
+    (current / file).parent.mkdir(parents=True, exist_ok=True)
+    (current / file).write_text(text, encoding="utf-8")
+    assert unchanged_pages(current / "site.toml", current / "out") == 0
+
+
+def test_a_file_that_is_gone_is_a_reason_to_build(current: Path) -> None:
+    (current / "out" / "assets" / "style.css").unlink()
+    assert unchanged_pages(current / "site.toml", current / "out") == 0
+    build_site(current / "site.toml", current / "out", processes=1, commands=commands())
+    (current / "texts" / "b.md").unlink()
+    assert unchanged_pages(current / "site.toml", current / "out") == 0
+
+
+def test_other_code_other_data_or_another_spec_is_a_reason_to_build(
+    current: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, out = current / "site.toml", current / "out"
+    shutil.copy(spec, current / "other.toml")
+    assert unchanged_pages(current / "other.toml", out) == 0
+    (current / "other.toml").unlink()
+    assert unchanged_pages(spec, out)
+    with monkeypatch.context() as patch:
+        patch.setattr(written, "fingerprint", lambda: "other code")
+        assert unchanged_pages(spec, out) == 0
+    data = shutil.copytree(data_folder(), current / "out.of" / "data")
+    (data / "errata.toml").write_text("", encoding="utf-8")
+    monkeypatch.setattr(written, "data_folder", lambda: data)
+    assert unchanged_pages(spec, out) == 0
+
+
+def test_a_build_without_commands_is_not_that_of_the_command(folder: Path) -> None:
+    assert again(folder) == (set(), (), ())
+    assert unchanged_pages(folder / "site.toml", folder / "out") == 0
+
+
+def test_links_and_pipes_beside_a_spec_are_not_opened(current: Path, tmp_path: Path) -> None:
+    spec, out = current / "site.toml", current / "out"
+    os.mkfifo(current / "pipe")  # reading it would wait for ever
+    (tmp_path / "elsewhere").mkdir()
+    (current / "link").symlink_to(tmp_path / "elsewhere")
+    before = written.inputs_of(spec, out, commands=True)
+    (tmp_path / "elsewhere" / "file").write_text("not an input", encoding="utf-8")
+    assert written.inputs_of(spec, out, commands=True) == before != ""
+    (current / "link").unlink()
+    (current / "link").symlink_to(tmp_path)
+    assert written.inputs_of(spec, out, commands=True) != before
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MOST_INPUTS", 3), ("MOST_INPUT_BYTES", 100)])
+def test_too_many_files_beside_a_spec_are_not_read(
+    current: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    monkeypatch.setattr(written, limit, value)
+    assert written.inputs_of(current / "site.toml", current / "out", commands=True) == ""
+    assert unchanged_pages(current / "site.toml", current / "out") == 0
+
+
+def test_the_command_says_so_without_loading_charts(current: Path) -> None:
+    asked = [sys.executable, "-X", "importtime", "-m", "dpcore", "site", "--spec", "site.toml", "-o", "out"]
+    root = str(Path(__file__).resolve().parents[2])
+    result = subprocess.run(
+        asked, cwd=current, env=os.environ | {"PYTHONPATH": root}, capture_output=True, text=True, check=True
+    )
+    assert result.stdout == f"out: {len(PAGES)} pages, nothing changed\n"
+    loaded = {line.rpartition("|")[2].strip() for line in result.stderr.splitlines()}
+    assert not loaded & {"altair", "jinja2", "markdown_it", "dpcore.site", "dpcore.charts"}
 
 
 def test_a_bar_moves_while_it_builds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

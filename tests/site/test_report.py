@@ -12,6 +12,8 @@ from dpcore.cli import main
 from dpcore.core.errors import DpcoreError
 from dpcore.site import build_report, is_report
 from dpcore.site.report import tools
+from dpcore.site.report.pandoc_ast import column_shares, words
+from dpcore.site.writer import Writer
 from dpcore.specs import SpecError
 from tests.site.test_whole import Reader
 
@@ -178,3 +180,22 @@ def test_a_chart_that_moves_is_asked_for(tmp_path: Path) -> None:
 def test_the_output_must_have_a_form(tmp_path: Path) -> None:
     with pytest.raises(DpcoreError, match=r"ends in \.html, \.pdf, \.docx"):
         build_report(REPORTS / "two_promises.toml", tmp_path / "report.odt")
+
+
+def test_numbers_with_spaces_and_percentages_stay_on_one_line() -> None:
+    page = Writer("a.md").markdown("Of 1 000 people 12 % and of 1 000 000 it's 5 of 3.\n\n`1 000`")
+    assert "Of 1\u00a0000 people 12\u00a0% and of 1\u00a0000\u00a0000 it's 5 of 3." in page
+    assert "<code>1 000</code>" in page
+
+
+def test_columns_of_a_document_hold_their_longest_words() -> None:
+    def row(*cells: str) -> list[list[dict[str, object]]]:
+        return [words(cell) for cell in cells]
+
+    narrow = column_shares([row("line", "kind"), row("18", "upper")])
+    assert narrow == pytest.approx([7 / 66, 8 / 66], abs=1e-4)
+    wide = column_shares([row("value", "theorem"), row("1.9770901513917385", "a long sentence " * 9)])
+    assert sum(wide) == pytest.approx((21 + 31) / 66, abs=1e-3), "long cells are wrapped"
+    assert wide[0] * 66 >= len("1.9770901513917385")
+    full = column_shares([row("a" * 60, "b" * 60)])
+    assert full == pytest.approx([0.5, 0.5], abs=1e-3)

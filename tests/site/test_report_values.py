@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+import resource
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dpcore.cli import main
+from dpcore.files.fingerprint import cache_folder
+from dpcore.site.report import build as building
 from dpcore.site.report import build_report, load_document
 from dpcore.site.report.build import build
 from dpcore.site.report.preview import Preview
@@ -40,6 +45,7 @@ text = "More than 1 is left: {{ budget.left | plain }}."
 ```figure
 name = "budget"
 draw = "ledger"
+title = "A budget of {{ limit }}"
 caption = "It is {{ budget.epsilon | 3 | plain }}."
 file = "rows.csv"
 epsilon = "{{ limit }}"
@@ -63,6 +69,8 @@ def test_values_stand_in_the_title_sentences_formulas_captions_and_claims(home: 
     epsilon = re.search(r"ε ≤ <span class=\"value\">([0-9.]+) \((upper bound|exact)\)</span>", text)
     assert epsilon
     assert "<h1>The budget of 5</h1>" in text
+    assert "A budget of 5</p>" in text
+    assert "{{" not in text
     assert f"<mn>{epsilon[1]}</mn>" in text
     assert "budget.left &gt; 1: holds" in text
     assert "Numbers in the text (" in text
@@ -101,8 +109,8 @@ def test_parameters_are_set_from_outside(home: Path) -> None:
 MISTAKES = {
     "{{ budget.epsilom }}": "line 14: budget has no part 'epsilom'; did you mean epsilon?",
     "{{ budget.epsilon | twelve }}": "line 14: There is no format 'twelve'",
-    "{{ budget.epsilon": "line 14: '{{ budget.epsi': a computed value stands between",
-    "$5 and then $10": "line 14: '$5 and then $': a $ starts or ends no formula",
+    "{{ budget.epsilon": "line 14: '{{ budget.epsi': write a computed value between",
+    "$5 and then $10": "line 14: '$5 and then $': this $ does not start or end a formula",
     r"$\begin{alinged} a \end{alinged}$": "did you mean aligned?",
     r"$\vareps$": r"unknown command \vareps; did you mean \varepsilon?",
     r"$\frac{1}{2$": "has a { without its }",
@@ -113,18 +121,55 @@ MISTAKES = {
     "```clam\n```": "did you mean claim?",
     "See @fig:bugdet.": "there is no 'fig:bugdet' to refer to; did you mean fig:budget?",
     "See @figure 1.": "a reference is written @fig:name",
-    "A note[^9].": "there is no footnote of this name",
-    "!!! note": "'!!!' starts no note here",
-    "- [ ] task": "a list of tasks is not shown",
-    "::: warning": "':::' starts no block here",
+    "A note[^9].": "there is no footnote with this name",
+    "!!! note": "'!!!' does not start a note here",
+    "- [ ] task": "task lists are not supported",
+    "::: warning": "':::' does not start a block here",
     "[a](missing.md)": "The link 'missing.md' leads nowhere",
     "[a](#nowhere)": "The link '#nowhere' leads nowhere",
-    "[a][b]": "there is no link of this name",
+    "[a][b]": "there is no link with this name",
     "As in [@dong].": "needs a bibliography",
     "A <b>tag</b>.": "'<b>' is HTML",
     "![x](missing.png)": "There is no file",
     "![x](../x.png)": "leads out of the folder",
     "Words {#sec:x}": "a name in braces belongs to a heading",
+    "    ```figure\n    draw = 1\n    ```": "an indented line would be shown as code",
+    "\tWords": "an indented line would be shown as code",
+    "As @dong2022 say.": r"the citation @dong2022 needs a bibliography; name a file of references at the top: bibliography = "
+    r'"references.bib", or write \@ for the sign itself.',
+    r"\begin{equation}x\end{equation}": r"'\begin' is TeX outside of a formula",
+    r"See \ref{eq:a}.": r"'\ref' is TeX outside of a formula",
+    "$50%$": r"has %, which is not allowed in a formula; write \%.",
+    "A &nosuch; sign.": "there is no character with this name",
+    "{ budget.epsilon }": "write a computed value between",
+    "{% if x %}": "a text has no statements",
+    "`{python} x`": "is not run; write a computed value between",
+    "**strong": "this ** does not start or end bold text",
+    "H~2~O": "a sub- or superscript is a formula",
+    "Term\n: words": "definition lists are not supported",
+    "#Heading": "a heading needs a space after its #",
+    "> [!NOTE]\n> words": "'[!' does not start a note here",
+    "[TOC]": "the table of contents is made automatically",
+    "[[text:reports]]": "names a page of a site, and a report has none",
+    "| a | b |\n| 1 | 2 |": "a table needs a line such as |---|---|",
+    "[a]()": "a link has no address",
+    "[a] (https://example.org)": "a link has no space between its words and its address",
+    "(a)[https://example.org]": "a link has its words first",
+    "![x](r.svg){width=50%}": "an image keeps the size of its file",
+    "![x](row.csv)": "must end in .png",
+}
+LATER = {  # the second line of what was inserted, or a later one
+    "a `b\nc` d\n\\(x\\)": (16, "does not start a formula"),
+    "| a |\n|---|\n| $|x|$ |": (16, "a row of the table has 3 cells, its head 1"),
+    '```claim\nrequire = "limit <= 9"\ntext = "It is 4.2."\n```': (
+        16,
+        "the claim says 4.2, which its condition does not check",
+    ),
+    '```claim\nrequire = "limit <= 9,5"\ntext = "x"\n```': (15, "a number has a decimal point"),
+    '```claim\nrequire = "limit <= 5%"\ntext = "x"\n```': (15, "5 % as 0.05"),
+    "A[^1].\n\n[^1]: One.\n\n[^1]: Two.": (18, "there are two footnotes [^1]"),
+    "A.\n\n[^1]: One.": (16, "nothing refers to the footnote [^1]"),
+    "## A\n\n#### B": (16, "the heading is 2 levels below the one before it; write ###."),
 }
 
 
@@ -141,14 +186,66 @@ def test_mistakes_are_errors_with_file_line_and_remedy(
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize("text", LATER)
+def test_mistakes_in_later_lines(home: Path, text: str) -> None:
+    whole = TOP.replace("The {{ budget.rows }}", f"{text}\n\nThe {{{{ budget.rows }}}}")
+    (home / "r.md").write_text(whole, encoding="utf-8")
+    line, words = LATER[text]
+    with pytest.raises(SpecError) as caught:
+        page(home)
+    assert str(caught.value).startswith(f"r.md, line {line}: ")
+    assert words in str(caught.value)
+
+
+def test_a_block_without_an_end_is_named(home: Path) -> None:
+    (home / "r.md").write_text(TOP.removesuffix("```\n"), encoding="utf-8")
+    with pytest.raises(SpecError, match=r"r\.md, line 21: the block has no end; close it with a line ```\."):
+        page(home)
+
+
+def test_a_text_in_another_encoding_is_named(home: Path) -> None:
+    (home / "r.md").write_bytes(TOP.replace("tables", "Größen").encode("latin-1", "replace"))
+    with pytest.raises(SpecError, match=r"r\.md is not a text in UTF-8: line 14 has the byte f6; save it in UTF-8"):
+        page(home)
+
+
+def test_a_typed_statement_is_noted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "Theirs is ε ≤ 3.2, ours {{ budget.epsilon }}; `ε = 1`, ε = {{ 2.5 }} and $\\mu = 1/\\sigma$ are not typed.\n"
+    )
+    (home / "r.md").write_text(TOP + f"\n{words}", encoding="utf-8")
+    assert main(["report", "build", str(home / "r.md"), "-o", str(home / "r.html"), "--quiet"]) == 0
+    notes = capsys.readouterr().err.splitlines()
+    note = "'ε ≤ 3.2' is typed and will not follow the data; compute it, or write {{ 3.2 }} for a number that is given."
+    assert notes == [f"note: r.md, line 30: {note}"]
+
+
+def test_a_value_with_a_format_stands_in_a_table(home: Path) -> None:
+    table = "\n| what | value |\n|---|---|\n| left | {{ budget.left | 2 | plain }} |\n"
+    (home / "r.md").write_text(TOP + table, encoding="utf-8")
+    assert re.search(r'<td><span class="value">[0-9.]+</span></td>', page(home))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        ('authors = ["A. Author"]', 'logo = "rows.svg"', "r.md, line 2: logo: There is no file 'rows.svg'"),
+        (
+            'authors = ["A. Author"]',
+            'bibliography = "row.bib"',
+            "r.md, line 2: bibliography: There is no file 'row.bib'",
+        ),
+        ('authors = ["A. Author"]', 'date = "Today"', "r.md, line 2: date is a day, 'today' or 'newest', got 'Today'."),
+        ("[set]", "[sets]", "r.md, line 5: 'sets' is not a key of a report; did you mean set?"),
         ("+++\nauthors", "---\nauthors", "r.md, line 1: a text starts with TOML between two lines +++"),
         ("limit = 5", "limit = 5\n4x = 1", "r.md, line 7: a parameter has a name"),
         ("require =", "requires =", "r.md, line 3: 'requires' is not a key of a report; did you mean require?"),
         ("ledger(", "leger(", "r.md, line 9: There is no function 'leger'; did you mean ledger?"),
-        ('"rows.csv", delta', '"row.csv", delta', "r.md, line 9: There is no file"),
+        (
+            '"rows.csv", delta',
+            '"row.csv", delta',
+            "r.md, line 9: There is no file 'row.csv' in the folder of the document; did you mean rows.csv?",
+        ),
         ("+++\n\n# The", "\n# The", "r.md, line 1: the top of a report ends with a second line +++."),
         ('authors = ["A. Author"]', "authors = [3]", "r.md, line 2: authors are names"),
         ('authors = ["A. Author"]', 'language = "not a tag"', "r.md, line 2: language must be a language tag"),
@@ -162,7 +259,8 @@ def test_mistakes_at_the_top(home: Path, old: str, new: str, said: str) -> None:
 
 
 def test_what_looks_like_a_mistake_and_is_none(home: Path) -> None:
-    text = "It costs \\$5 and `{{ x }}`, `$5`.\n\n```text\n{{ x }} $ @fig:x [^1]\n```\n\nThe {{ budget.rows }}"
+    signs = "a * b, 5*3, a:b:c, x^2 and 2~3, a@b.org, R&D; {1, 2}, #1, ~~gone~~, `python -m x`"
+    text = f"{signs}. It costs \\$5 and `{{{{ x }}}}`, `$5`.\n\n```text\n{{{{ x }}}} $ @fig:x [^1]\n```\n\nThe {{{{ budget.rows }}}}"
     (home / "r.md").write_text("\ufeff" + TOP.replace("The {{ budget.rows }}", text, 1), encoding="utf-8")
     made = page(home)
     assert "It costs $5" in made
@@ -185,7 +283,7 @@ def test_a_second_build_draws_only_what_changed(home: Path, capsys: pytest.Captu
     assert main(command) == 0
     assert "wrote" in capsys.readouterr().out
     assert "More words" in (home / "r.html").read_text(encoding="utf-8")
-    assert build(home / "r.md", home / "r.html", cache=home / ".dpcore").drawn == ()
+    assert build(home / "r.md", home / "r.html", cache=cache_folder(home / "r.html")).drawn == ()
 
 
 def test_a_preview_follows_its_files_and_shows_mistakes(home: Path) -> None:
@@ -209,3 +307,51 @@ def test_a_document_says_what_it_reads(home: Path) -> None:
     assert document.inputs == ("rows.csv",)
     assert document.date == "2026-02-03"
     assert [label.words() for label in document.text.labels.values()] == ["Figure 1"]
+
+
+def test_authors_are_cited_within_a_sentence_and_in_brackets(home: Path) -> None:
+    entry = "@article{dong2022, author = {Dong, J. and Roth, A.}, title = {Gaussian}, year = {2022}, journal = {J}}\n"
+    (home / "own.bib").write_text(entry, encoding="utf-8")
+    text = TOP.replace('authors = ["A. Author"]', 'bibliography = "own.bib"')
+    (home / "r.md").write_text(text + "\nAs @dong2022 say, and others [@dong2022, Theorem 2].\n", encoding="utf-8")
+    plain = re.sub(r"<[^>]+>", "", page(home)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "As Dong and Roth (2022) say, and others (Dong and Roth 2022, Theorem 2)." in plain
+    assert plain.count("“Gaussian.”") == 1, "in the list of references"
+    (home / "r.md").write_text(text + "\nAs @dong2023 say.\n", encoding="utf-8")
+    with pytest.raises(SpecError, match=r"line 30: own\.bib has no reference 'dong2023'; did you mean dong2022\?"):
+        page(home)
+
+
+def test_several_formats_are_one_reading(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def counted(*arguments: Any) -> Any:
+        read.append(arguments)
+        return load_document(*arguments)
+
+    monkeypatch.setattr(building, "load_document", counted)
+    outputs = [word for suffix in ("html", "pdf", "docx") for word in ("-o", str(home / f"r.{suffix}"))]
+    assert main(["report", "build", str(home / "r.md"), *outputs, "--quiet"]) == 0
+    assert len(read) == 1
+
+
+def test_an_unchanged_report_is_recognised_in_a_second(home: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "dpcore",
+        "report",
+        "build",
+        str(home / "r.md"),
+        "-o",
+        str(home / "r.html"),
+        "--quiet",
+    ]
+    said, seconds = [], 0.0
+    for _ in range(2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        said.append(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime - before.ru_utime
+    assert "nothing changed" in said[1]
+    assert seconds < 1, "CPU time, which does not depend on how many figures there are"

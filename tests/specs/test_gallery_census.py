@@ -8,10 +8,11 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 
-from dpcore import parse, zcdp
+from dpcore import gdp, parse, zcdp
 from dpcore.regions.algebra import factors
 from dpcore.specs import draw, read
 
@@ -28,6 +29,18 @@ QUERIES = {
     "Block group": {"1705/4099": 1, "3/4099": 6, "1055/4099": 1, "9/4099": 1, "24/4099": 1, "1288/4099": 1},
     "Block": {"5/4097": 6, "9/4097": 1, "21/4097": 2, "71/4097": 1, "3945/4097": 1},
 }
+
+PERSONS = {
+    "United States": (5.85205736, {1: 1, 2: 9}),
+    "State": (1.581929993, {1: 1, 2: 9}),
+    "County": (2.839809171, {1: 2, 2: 8}),
+    "Place or other unit": (2.286946769, {1: 1, 2: 9}),
+    "Tract subset group": (2.286946769, {1: 1, 2: 9}),
+    "Tract subset": (1.697110583, {1: 2, 2: 8}),
+    "Block group": (4.822428222, {1: 10}),
+    "Block": (30.15113446, {1: 10}),
+}
+"""Persons of the DHC file: the smallest sigma of each level, and how many queries have which multiple of it."""
 
 
 def widths(text: str) -> dict[float, int]:
@@ -84,6 +97,66 @@ def test_the_numbers_of_the_table() -> None:
         levels = [row for row in rows if row[0] == label and row[1] != "all levels"]
         assert sum(row[3] for row in levels) == pytest.approx(rho, abs=5e-4)
         assert float(exact) < float(simple)
+
+
+def convolved(sigma: float, queries: dict[int, int], epsilon: float) -> float:
+    """Return delta of one level by direct convolution in 40 digits: in units of 1/(4 sigma^2) all losses are whole numbers."""
+    with mp.workdps(40):
+        law = [mp.mpf(1)]
+        first = 0  # the loss of the first entry, in eighths of 1/sigma^2
+        for multiple, count in queries.items():
+            width, step = multiple * mp.mpf(sigma), 4 // multiple**2
+            reach = math.ceil(14 * float(width)) + 2
+            weight = [mp.exp(-(mp.mpf(x) ** 2) / (2 * width**2)) for x in range(-reach, reach + 1)]
+            total = mp.fsum(weight)
+            for _ in range(2 * count):
+                more = [mp.mpf(0)] * (len(law) + step * (len(weight) - 1))
+                for i, one in enumerate(weight):
+                    for j, mass in enumerate(law):
+                        more[j + step * i] += mass * one / total
+                keep = [place for place, mass in enumerate(more) if mass > mp.mpf(10) ** -36]
+                law = more[keep[0] : keep[-1] + 1]
+                first += step * (1 - 2 * reach) + 2 * keep[0]
+        unit = 1 / (8 * mp.mpf(sigma) ** 2)
+        gains = (
+            mass * -mp.expm1(epsilon - (first + 2 * j) * unit)
+            for j, mass in enumerate(law)
+            if (first + 2 * j) * unit > epsilon
+        )
+        return float(mp.fsum(gains))
+
+
+def test_the_persons_of_the_second_file_by_level() -> None:
+    whole = widths(SPECS["census_dhc"].table["regions"][0])
+    rows = {row[1]: row for row in stated() if row[0] == "DHC, persons"}
+    total: Counter[float] = Counter()
+    for level, (sigma, queries) in PERSONS.items():
+        text = " * ".join(f"discrete_gaussian({multiple * sigma!r})^{2 * count}" for multiple, count in queries.items())
+        total.update(widths(text))
+        _, _, count, rho, stated_epsilon, simple = rows[level]
+        assert count == sum(queries.values())
+        assert sum(c / (multiple * sigma) ** 2 for multiple, c in queries.items()) == pytest.approx(rho, abs=5e-5)
+        assert 0 <= float(stated_epsilon) - parse(text).epsilon(1e-10) < 0.01
+        assert 0 <= float(simple) - zcdp(rho).epsilon(1e-10) < 0.012
+    assert sorted(total.values()) == sorted(whole.values())
+    np.testing.assert_allclose(sorted(total), sorted(whole), rtol=1e-8)
+
+
+@pytest.mark.parametrize("level", ["State", "Tract subset"])
+def test_a_level_by_direct_convolution(level: str) -> None:
+    sigma, queries = PERSONS[level]
+    text = " * ".join(f"discrete_gaussian({multiple * sigma!r})^{2 * count}" for multiple, count in queries.items())
+    low, high = (float(side[0]) for side in parse(text).epsilon_bounds([1e-10]))
+    assert convolved(sigma, queries, high * (1 + 1e-12)) <= 1e-10
+    assert convolved(sigma, queries, low * (1 - 1e-12)) >= 1e-10
+    assert high <= low * (1 + 1e-6)
+
+
+def test_every_level_is_near_that_of_normal_noise() -> None:
+    """Wide discrete Gaussians of total budget rho are nearly normal: mu^2 = 2 rho, in closed form."""
+    for _, _, _, rho, exact, _ in stated():
+        normal = gdp(math.sqrt(2 * rho)).epsilon(1e-10)
+        assert abs(float(exact) - normal) < 0.011 + 2e-3 * normal
 
 
 def test_the_page_says_what_was_published() -> None:

@@ -56,6 +56,19 @@ def test_the_numbers_are_those_of_the_regions() -> None:
         assert row["delta"].to_numpy() == pytest.approx([delta], rel=1e-12)
 
 
+@pytest.mark.parametrize("step", [{"sigma": 0.9, "q": 0.005}, {"step": "user_gaussian(1.1, 0.01, 3)"}], ids=str)
+def test_the_numbers_of_a_training_run_follow_from_its_columns(step: dict[str, Any]) -> None:
+    rows = specs.sheet({"draw": "steps", **step, "delta": 1e-4, "steps": [1, 20]})
+    for row in rows[rows["title"] == "dpcore"].itertuples():
+        assert (row.target, row.target_value) == ("delta", 1e-4)
+        low, high = (parse(row.expression) ** row.k).epsilon_bounds(row.target_value)
+        assert row.epsilon_lower <= high
+        assert low <= row.epsilon
+    rates = specs.sheet({"draw": "rates", **step, "steps": 20})
+    assert set(rates["expression"]) == set(rows["expression"])
+    assert set(rates["k"]) == {20}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_every_table_says_what_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

@@ -14,11 +14,13 @@ import pandas as pd
 import pytest
 
 import dpcore
-from dpcore import BudgetError, DomainError, parse
+from dpcore import BudgetError, DomainError, parse, poisson_gaussian
 from dpcore.calibration import calibrate
 from dpcore.cli import main
 from dpcore.core.effort import effort
+from dpcore.engine.sandwich import Sandwich
 from dpcore.files.csv_writer import read_frame
+from dpcore.regions.powers import power_epsilons
 from dpcore.sweeps import COLUMNS, Grid, run_sweep, sweep
 from dpcore.sweeps.cells import compute_part, part_count, part_size
 from dpcore.theorems.conversion import gaussian_fit
@@ -72,6 +74,65 @@ def test_powers_that_share_lines_agree_with_single_powers() -> None:
         assert lower <= row.upper  # both brackets hold the truth
         assert row.upper - row.lower <= 1e-6 * row.upper
         assert (row.kind, row.theorem, row.neighbours) == ("upper", region.theorem, region.neighbours)
+
+
+@pytest.mark.parametrize(("sigma", "rate"), [(1.767, 0.00117), (2.946, 0.00105), (7.315, 0.00153), (9.72, 0.00262)])
+def test_powers_with_rare_far_jumps_share_lines_too(sigma: float, rate: float) -> None:
+    region = poisson_gaussian(sigma, rate)
+    copies = np.array([100, 145, 700, 1484])
+    bounds = power_epsilons(region, copies, np.full(4, 1e-6))
+    assert bounds is not None
+    assert np.isfinite(bounds).all()
+    alone = power_epsilons(region, copies[1:2], np.full(1, 1e-6))
+    assert alone is not None
+    for k, lower, upper in zip(copies.tolist(), *bounds, strict=True):
+        assert upper - lower <= 1e-6 * upper
+        single = (region**k).epsilon_bounds(1e-6)
+        assert lower <= single[1][0]
+        assert single[0][0] <= upper
+    assert (alone[0][0], alone[1][0]) == (bounds[0][1], bounds[1][1])
+    # a lattice knows nothing of transforms and jumps
+    lattice = Sandwich([((region**2).pair.forward.parts[0][0], 145)]).delta_bounds(
+        np.array([alone[0][0], alone[1][0]]), 1e-4
+    )
+    assert lattice[1][0] >= 1e-6
+    assert lattice[0][1] <= 1e-6
+    assert lattice[1][0] <= 1.02e-6
+
+
+@pytest.mark.parametrize("spare", [1e-8, 1e-2])
+@pytest.mark.parametrize(("sigma", "rate", "delta"), [(8.654, 0.000537, 2.04e-5), (8.0, 0.01, 1e-6)])
+def test_removed_jumps_count_nothing_below_and_fully_above(
+    spare: float, sigma: float, rate: float, delta: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpcore.regions.powers._SPARE", spare)
+    region = poisson_gaussian(sigma, rate)
+    with effort(tolerance=0.1):
+        bounds = power_epsilons(region, np.array([2]), np.array([delta]))
+    assert bounds is not None
+    # delta of two copies by an integral over the first: no transform, nothing removed
+    curve = (region**2).pair.forward.parts[0][0]
+    node, weight = np.polynomial.legendre.leggauss(20)
+    edges = np.linspace(-12.0, 13.0, 1001)
+    x = (0.5 * (edges[1:] + edges[:-1])[:, None] + 0.0125 * node).ravel()
+    ratio = 1 + rate * np.expm1(x / sigma - 0.5 / sigma**2)
+    mass = np.tile(0.0125 * weight, 1000) * np.exp(-x * x / 2) / np.sqrt(2 * np.pi) * ratio
+    below, above = (
+        float(mass @ curve.delta_bounds(at - np.log(ratio))[0]) / delta - 1 for at in np.concatenate(bounds)
+    )
+    assert -1e-11 <= below <= 1.1 * spare
+    assert -1.1 * spare <= above <= 1e-11
+
+
+def test_a_line_without_a_period_is_no_answer_and_no_failure() -> None:
+    table = sweep("poisson_gaussian(0.926, 0.00077)^{k}", "epsilon", {"k": [152, 2411]}, delta=5.52e-5, cores=1)
+    assert table["value"].notna().all()
+
+
+def test_deltas_below_what_is_removed_are_left_to_single_questions() -> None:
+    bounds = power_epsilons(poisson_gaussian(0.6, 1e-3), np.array([2, 5]), np.array([1e-28, 1e-60]))
+    assert bounds is not None
+    assert np.isnan(bounds).all()
 
 
 def test_an_answer_does_not_depend_on_what_else_is_asked() -> None:

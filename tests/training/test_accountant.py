@@ -75,7 +75,7 @@ def test_whether_the_next_step_fits() -> None:
     assert not accountant.would_exceed(Budget(epsilon + 0.05, 1e-5), (1.3, 0.02, 3))
     assert accountant.would_exceed((epsilon + 0.05, 1e-5), StepRecord(0.6, 0.1, 50))
     assert accountant.history == HISTORY
-    with pytest.raises(DomainError, match="There is no step yet"):
+    with pytest.raises(DomainError, match="There is no earlier step"):
         Accountant().would_exceed((1.0, 1e-5))
 
 
@@ -335,8 +335,8 @@ def test_measurements_of_opendp() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"__function__": "system", "__module__": "os"}, "no constructor"),
-        ({"__function__": "make_user_measurement", "__module__": "measurements"}, "no constructor"),
+        ({"__function__": "system", "__module__": "os"}, "not a constructor"),
+        ({"__function__": "make_user_measurement", "__module__": "measurements"}, "not a constructor"),
         ({"__function__": "make_laplace", "__kwargs__": {"x": {"__expr__": "AA"}}}, "may carry code"),
     ],
 )

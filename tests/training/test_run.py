@@ -60,7 +60,7 @@ def test_full_batches() -> None:
     [
         ({"sampler": "guess"}, "How does a step choose its records"),
         ({"sampler": None}, "How does a step choose its records"),
-        ({"sampler": "shuffle"}, "No ε is proved for batches cut from a shuffled list"),
+        ({"sampler": "shuffle"}, "Batches cut from a shuffled list have no known ε"),
         ({"rate": None}, "The sampling rate is missing: give rate, or examples and batch"),
         ({"rate": None, "batch": 10}, "The sampling rate is missing"),
         ({"steps": None}, "The number of steps is missing: give epochs or steps"),

@@ -202,8 +202,8 @@ def test_the_command_of_every_sampler(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["training", *known, "--sampler", "poisson", "--runs", "20"]) == 0
     assert "\ntuning_geometric," in capsys.readouterr().out
     for wrong, words in [
-        (["shuffle", "--target-epsilon", "2"], "shuffled batches have none"),
-        (["shuffle", "--unit-records", "2"], "shuffled batches have none"),
+        (["shuffle", "--target-epsilon", "2"], "shuffled batches have only bounds"),
+        (["shuffle", "--unit-records", "2"], "shuffled batches have only bounds"),
         (["truncated"], "largest_batch"),
     ]:
         assert main(["training", *known, "--sampler", *wrong]) == 2

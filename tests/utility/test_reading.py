@@ -308,6 +308,7 @@ def test_wrong_names_are_answered() -> None:
 # ---- size ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_million_rows() -> None:
     """Ten different lines, repeated; a listener hears of the progress, and the counts are exact."""
     lines = ["5", "17", "abc", "99", "", "101", "-3", "42.5", "NaN", "64"]

@@ -270,9 +270,9 @@ def test_the_survey_by_enumeration_of_all_answers() -> None:
 
 
 def test_gamma_and_nu_are_the_same_survey() -> None:
-    assert Survey.from_gamma(0.25).epsilon == pytest.approx(math.log(3), rel=1e-14)
+    assert from_gamma(0.25).epsilon_ == pytest.approx(math.log(3), rel=1e-14)
     assert Survey.from_nu(0.5).epsilon == pytest.approx(math.log(3), rel=1e-14)
-    assert Survey.from_gamma(0.1).nu == pytest.approx(0.2, rel=1e-13)
+    assert Survey(from_gamma(0.1).epsilon_).nu == pytest.approx(0.2, rel=1e-13)
     assert from_gamma(0.1).epsilon_ < 2 * 0.1 + math.log(2)  # erratum 9: the printed value is valid and loose
     assert from_gamma(0.1).epsilon_ == pytest.approx(0.4055, abs=5e-5)
 

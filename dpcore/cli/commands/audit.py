@@ -40,11 +40,11 @@ def configure(parser: Parser) -> None:
         "--label", metavar="COLUMN", help="column of the labels, 1 for a member; by default recognized by its name"
     )
     parser.add_argument("--reverse", action="store_true", help="a low score means a member")
-    words = "all rows are canaries of one training run, each in the data by a fair coin of its own"
+    words = "all rows are canaries of one training run, each put into the data or left out by its own fair coin"
     parser.add_argument("--one-run", action="store_true", help=words)
-    words = "of one run: how many coins are guessed, fixed beforehand (default: all)"
+    words = "for one run: how many coins are guessed, fixed beforehand (default: all)"
     parser.add_value("--guesses", COUNT.but(name="guesses"), words, metavar="R")
-    words = "of one run without a file: how many canaries there were, with --guesses and --correct"
+    words = "for one run without a file: how many canaries there were, with --guesses and --correct"
     parser.add_value("--canaries", COUNT.but(name="canaries"), words, metavar="M")
     parser.add_value("--correct", COUNT.but(name="correct", low=0), "how many of the guesses were right", metavar="W")
 
@@ -75,7 +75,7 @@ def _one_run(arguments: argparse.Namespace) -> OneRunAudit:
             msg = "One run needs a score and a label of every canary; the file has outcomes of tests."
             raise DomainError(msg)
         if arguments.correct is not None:
-            msg = "--correct counts the right guesses of a run without a file; the file says them itself."
+            msg = "--correct counts the right guesses of a run without a file; the file already has them."
             raise DomainError(msg)
         return OneRunAudit(OneRun.of_scores(measurement, arguments.guesses), arguments.confidence)
     if arguments.file is not None:

@@ -37,7 +37,7 @@ def configure(parser: Parser) -> None:
         "--generalise", metavar="RULES", action="append", help="make columns coarser, e.g. age:10,zip:2*"
     )
     parser.add_value(
-        "--suppress", COUNT.but(name="suppress"), "leave out classes of fewer rows", default=1, metavar="K"
+        "--suppress", COUNT.but(name="suppress"), "leave out classes with fewer rows than this", default=1, metavar="K"
     )
     parser.add_value("--small", COUNT.but(name="small"), "size below which a class is small (default: 5)", default=5)
     parser.add_argument("--pram", metavar="COLUMN", help="change the answers of a column at random ...")
@@ -54,7 +54,7 @@ def configure(parser: Parser) -> None:
     parser.add_value(
         "--shift",
         POSITIVE.but(name="shift"),
-        "two values this far apart are to be told apart (default: 1)",
+        "the regions tell apart two values at this distance (default: 1)",
         default=1.0,
     )
     parser.add_argument("--view", choices=VIEWS, default=VIEWS[0], help="which table to print (default: summary)")

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpcore.cli.own_data import configure_column
 from dpcore.core.domains import COUNT, DELTA, EPSILON, POSITIVE, PROBABILITY, REAL, SEED
 from dpcore.core.errors import DomainWarning, ParseError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from dpcore.cli.options import Parser
     from dpcore.utility.reading import ColumnReading
 
-HELP = "a private confidence interval of a column: mean, proportion, quantile or variance, with its simulated coverage"
+HELP = "a private confidence interval for a column: mean, proportion, quantile or variance, with its simulated coverage"
 _LEVEL = PROBABILITY.but(name="level")
 
 
@@ -27,15 +28,10 @@ def configure(parser: Parser) -> None:
         "Several values of --epsilon or --n give the half-width at each of them. The interval covers values moved into "
         "the bounds. Intervals are simulated: use them to plan, not to publish."
     )
-    parser.add_argument("file", metavar="FILE", help="a CSV file")
-    parser.add_argument("--column", metavar="C", default="", help="its column (default: the first)")
-    parser.add_value("--lower", REAL.but(name="lower"), "public lower bound of the values ...", metavar="A")
-    parser.add_value(
-        "--upper", REAL.but(name="upper"), "... and upper bound; values outside are moved to it", metavar="B"
-    )
+    configure_column(parser)
     parser.add_list("--epsilon", "1", "budget of all that is released")
     parser.add_value("--delta", DELTA, "delta of the budget (default: 1e-6; Laplace noise uses none)", metavar="D")
-    parser.add_value("--level", _LEVEL, "share of intervals that hold the truth (default: 0.95)", default=0.95)
+    parser.add_value("--level", _LEVEL, "share of intervals that contain the truth (default: 0.95)", default=0.95)
     parser.add_argument(
         "--statistic",
         choices=("mean", "proportion", "quantile", "variance"),
@@ -43,7 +39,7 @@ def configure(parser: Parser) -> None:
         help="what the interval is about (default: mean)",
     )
     parser.add_value("--probability", PROBABILITY, "which quantile (default: 0.5, the median)", default=0.5)
-    parser.add_argument("--equals", metavar="ANSWER", help="the answer whose proportion is asked for ...")
+    parser.add_argument("--equals", metavar="ANSWER", help="the answer whose proportion is estimated ...")
     parser.add_value("--at-least", REAL.but(name="at_least"), "... or the least number that counts", metavar="X")
     parser.add_argument("--noise", choices=("gaussian", "laplace"), default="gaussian", help="default: gaussian")
     parser.add_value("--spread", POSITIVE.but(name="spread"), "public guess of the standard deviation, for the split")

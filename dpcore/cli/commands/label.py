@@ -30,7 +30,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("file", metavar="LEDGER", help="a ledger: CSV or JSON with label, expression, count")
     words = "the label: .html, .pdf, .docx, .tex or .ipynb, or .md for its source"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=words)
-    parser.add_value("--delta", DELTA, "where epsilon is stated (default: 1e-6)", default=1e-6, metavar="D")
+    parser.add_value("--delta", DELTA, "delta at which epsilon is stated (default: 1e-6)", default=1e-6, metavar="D")
     parser.add_value("--epsilon", LOSS, "the budget; the label is refused if it is exceeded", metavar="E")
     parser.add_argument("--plan", metavar="FILE", help="the plan of the release, which answers some questions")
     words = "write the proof of epsilon into this file (JSON), and cite it in the label by its SHA-256"
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
     if target.suffix.lower() == ".md":
         beside = target.parent / source.name
         if beside.exists() and bytes_of(beside) != content:
-            msg = f"{str(beside)[-80:]!r} is another file than the ledger; write the label into another folder."
+            msg = f"{str(beside)[-80:]!r} is not the same file as the ledger; write the label into another folder."
             raise DpcoreError(msg)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

@@ -35,7 +35,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help=columns)
     words = "instead of FILE: a JSON file of another library, an Opacus history or state, a dp-accounting event, or an OpenDP measurement"
     parser.add_argument("--from", dest="source", metavar="JSON", help=words)
-    words = "of an OpenDP measurement: how far neighbours are apart in its metric, 1 or 2 (default: 1)"
+    words = "for an OpenDP measurement: how far apart neighbours are in its metric, 1 or 2 (default: 1)"
     parser.add_value("--distance", COUNT.but(name="distance", high=2), words, metavar="D")
     parser.add_list("--delta", DEFAULT_DELTA, "values of delta for the whole ledger")
     parser.add_argument(
@@ -50,7 +50,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--filter",
         action="store_true",
-        help="run privacy filters over the rows in order: what may follow if strengths and their number are chosen on the way",
+        help="run privacy filters over the rows in order: what may follow if strengths and their number are chosen as you go",
     )
     parser.add_value("--epsilon", LOSS, "epsilon of the budget, for --more and --filter", metavar="E")
     words = "order of the Rényi filter, above 1 (default: best for Gaussian noise)"
@@ -85,13 +85,14 @@ def _ledger(arguments: argparse.Namespace) -> Ledger:
     from dataclasses import replace  # noqa: PLC0415  # as above
 
     from dpcore.ledger import read_ledger  # noqa: PLC0415  # as above
-    from dpcore.training.interop import read_accounts  # noqa: PLC0415  # as above
 
     if (arguments.file is None) == (arguments.source is None):
         msg = "Give one file: a ledger, or the account of another library with --from."
         raise DomainError(msg)
     data = _bytes(arguments.file or arguments.source)
     if arguments.source is not None:
+        from dpcore.training.interop import read_accounts  # noqa: PLC0415  # the room of training takes as long as a small ledger
+
         ledger = read_accounts(data.decode("utf-8-sig", errors="replace"), distance=arguments.distance)
         return replace(ledger, relation=arguments.relation or ledger.relation)
     if arguments.distance is not None:
@@ -176,7 +177,7 @@ def _filter(ledger: Ledger, arguments: argparse.Namespace, deltas: list[float]) 
         msg = "--filter keeps a budget; give its epsilon with --epsilon."
         raise DomainError(msg)
     if arguments.more is not None:
-        msg = "--more counts for strengths fixed beforehand, --filter for strengths chosen on the way; ask for one of them."
+        msg = "--more counts for strengths fixed beforehand, --filter for strengths chosen as you go; use one of them."
         raise DomainError(msg)
     if len(deltas) != 1:
         msg = f"A filter keeps one budget; give one delta, got {len(deltas)}."

@@ -45,9 +45,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--relation", choices=("add/remove", "substitution"), help="neighbouring tables (default: add/remove)"
     )
-    parser.add_argument("--person-column", metavar="C", help="the column that says whose a record is")
+    parser.add_argument("--person-column", metavar="C", help="the column that says which person a record belongs to")
     parser.add_value("--records", COUNT.but(name="records"), "records of one person at most (default: 1)", metavar="M")
-    parser.add_value("--rows", COUNT.but(name="rows"), "number of records, as far as it is public", metavar="N")
+    parser.add_value("--rows", COUNT.but(name="rows"), "number of records, if it is public", metavar="N")
     parser.add_argument("--split", choices=("weights", "equal error", "worst error"), help="how the budget is shared")
     parser.add_argument("--noise", metavar="NAMES", help="the noises that may be used, such as laplace,gaussian")
     parser.add_argument("--table", choices=TABLES, default="answers", help="what is printed (default: answers)")
@@ -56,7 +56,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--save", metavar="FILE", help="write the plan (.toml or .json)")
     parser.add_argument("--program", choices=("opendp", "numpy"), help="write a Python program that makes the release")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where the program is written (default: instead of the table)"
+        "-o", "--output", metavar="FILE", help="where the program is written (default: printed instead of the table)"
     )
     parser.add_argument(
         "--figure", metavar="FILE", help="draw shares and errors, from public numbers (.svg, .png, .pdf, .html)"

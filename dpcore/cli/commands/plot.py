@@ -39,9 +39,7 @@ def configure(parser: Parser) -> None:
         )
     parser.add_value("--width-mm", WIDTH_MM, "for a paper: width of the whole figure (default: 85)", metavar="MM")
     parser.add_value("--height-mm", HEIGHT_MM, "for a paper: its height (default: 60)", metavar="MM")
-    parser.add_value(
-        "--font-size", LETTER_SIZE, "for a paper: size of all letters in points (default: 8)", metavar="PT"
-    )
+    parser.add_value("--font-size", LETTER_SIZE, "for a paper: font size in points (default: 8)", metavar="PT")
     parser.add_argument("--font", help="for a paper: sans-serif (default), serif, monospace or an installed family")
     parser.add_argument("--grey", action="store_true", help="for a paper: greys and dashes instead of colours")
 

@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 HELP = "a report with computed numbers: new writes a template, build makes html, pdf, docx, tex, md or ipynb, serve shows it live"
 TABLE = False
 ACTIONS = ("new", "build", "serve")
-CACHE = ".dpcore"
 
 
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.epilog = (
         "dpcore report new office -o privacy.md; dpcore report build privacy.md -o privacy.html -o privacy.pdf --set limit=5; "
-        "dpcore report serve privacy.md. Every format but html needs the extra documents."
+        "dpcore report serve privacy.md. Every format but html needs dpcore[documents]."
     )
     parser.add_argument("action", choices=ACTIONS, help="new, build or serve")
     parser.add_argument(
@@ -36,7 +35,7 @@ def configure(parser: Parser) -> None:
     words = "a parameter of the report; may be repeated"
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], dest="settings", help=words)
     port = COUNT.but(name="port", low=1024, high=65535)
-    parser.add_value("--port", port, "of the preview (default: 8600)", default=8600, metavar="P")
+    parser.add_value("--port", port, "port of the preview (default: 8600)", default=8600, metavar="P")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -66,22 +65,28 @@ def _settings(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    from dpcore.files.fingerprint import BuildRecord  # noqa: PLC0415  # with the imports below
+    from dpcore.files.fingerprint import BuildRecord, cache_folder  # noqa: PLC0415  # with the imports below
 
     source = Path(arguments.name)
     settings = _settings(arguments)
+    builder = None
     for output in arguments.output or [str(source.with_suffix(".html"))]:
         target = Path(output)
-        cache = target.resolve().parent / CACHE
+        cache = cache_folder(target)
         if BuildRecord(cache, source, target, settings).is_current():
             sys.stdout.write(f"{target}: nothing changed\n")
             continue
         from dpcore.site.progress import Progress  # noqa: PLC0415  # extras, slow to import and not needed above
-        from dpcore.site.report.build import build  # noqa: PLC0415  # as above
+        from dpcore.site.report.build import ReportBuilder  # noqa: PLC0415  # as above
+        from dpcore.site.report.typed import typed_statements  # noqa: PLC0415  # as above
 
-        built = build(source, target, progress=Progress(quiet=arguments.quiet), settings=settings, cache=cache)
+        first = builder is None
+        builder = builder or ReportBuilder(source, settings, Progress(quiet=arguments.quiet))
+        built = builder.write(target, cache)
         figures = f"; drew {len(built.drawn)} figures" if built.drawn else ""
         sys.stdout.write(f"wrote {built.target}{figures}\n")
+        for note in typed_statements(builder.document) if first else ():
+            sys.stderr.write(f"note: {note}\n")
     return 0
 
 

@@ -6,7 +6,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.core.domains import COUNT, DELTA, EPSILON, PROBABILITY, REAL, SEED
+from dpcore.cli.own_data import configure_column
+from dpcore.core.domains import COUNT, DELTA, EPSILON, PROBABILITY, SEED
 from dpcore.core.errors import DomainWarning, ParseError
 
 if TYPE_CHECKING:
@@ -24,13 +25,8 @@ HELP = (
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.epilog = "Local and smooth sensitivities depend on the data: they are for their owner, not to be published."
-    parser.add_argument("file", metavar="FILE", help="a CSV file")
-    parser.add_argument("--column", metavar="C", default="", help="its column (default: the first)")
-    parser.add_value("--lower", REAL.but(name="lower"), "public lower bound of the values ...", metavar="A")
-    parser.add_value(
-        "--upper", REAL.but(name="upper"), "... and upper bound; values outside are moved to it", metavar="B"
-    )
-    parser.add_value("--epsilon", EPSILON, "what every mechanism keeps (default: 1)", default=1.0, metavar="E")
+    configure_column(parser)
+    parser.add_value("--epsilon", EPSILON, "epsilon that every mechanism keeps (default: 1)", default=1.0, metavar="E")
     parser.add_value(
         "--delta", DELTA, "its delta (default: 1e-6); 0 leaves out what needs one", default=1e-6, metavar="D"
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcore.core.domains import COUNT
+from dpcore.files.data import default_site
 
 if TYPE_CHECKING:
     import argparse
@@ -37,12 +38,17 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Build, and say what was written."""
-    from dpcore.cli.describe import commands  # noqa: PLC0415  # with the imports below
-    from dpcore.site import build_report, build_site, default_file, is_report  # noqa: PLC0415  # extras, slow to import
+    from dpcore.files.manifest import nothing_changed, unchanged_pages  # noqa: PLC0415  # with the imports below
+
+    spec = default_site() if arguments.spec is None else Path(arguments.spec)
+    if pages := unchanged_pages(spec, Path(arguments.output)):
+        sys.stdout.write(nothing_changed(Path(arguments.output), pages) + "\n")
+        return
+    from dpcore.cli.describe import commands  # noqa: PLC0415  # slow to import and not needed above
+    from dpcore.site import build_report, build_site, is_report  # noqa: PLC0415  # as above, and extras
     from dpcore.site.progress import Progress  # noqa: PLC0415  # as above
 
     progress = Progress(quiet=arguments.quiet)
-    spec = default_file() if arguments.spec is None else Path(arguments.spec)
     if is_report(spec):
         report = build_report(spec, arguments.output, progress=progress)
         sys.stdout.write(f"wrote {report}\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HELP = "private training (DP-SGD): epsilon, mu, attacks, what Opacus and others print, and a statement"
 EPILOG = (
-    "Numbers may be written as 256/60000 or 60*60000/256. With --target-epsilon leave out the number sought: --sigma, --batch, "
+    "Numbers may be written as 256/60000 or 60*60000/256. With --target-epsilon leave out the number to solve for: --sigma, --batch, "
     "--examples, or both --epochs and --steps."
 )
 
@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
     parser.epilog = EPILOG
     words = (
         "how a step chooses its records, never guessed: poisson (each independently with probability q), truncated (the same with a largest "
-        "batch), fixed (a fresh batch of fixed size), allocation (each record in one random batch of every epoch), full (all), or shuffle (batches cut from a shuffled list: a lower bound)"
+        "batch), fixed (a fresh batch of fixed size), allocation (each record in one random batch of every epoch), full (all), or shuffle (batches cut from a shuffled list: a lower and an upper bound)"
     )
     parser.add_argument("--sampler", metavar="NAME", help=words)
     words = "noise multiplier: standard deviation of the noise over the clipping norm"
@@ -39,18 +39,22 @@ def configure(parser: Parser) -> None:
     )
     words = "probability that a step uses a record, in place of --examples and --batch"
     parser.add_value("--rate", SHARE.but(name="rate"), words, metavar="Q")
-    words = "number of steps, in place of --epochs; a part of a step counts as a step"
+    words = "number of steps, in place of --epochs; a fraction is rounded up to a whole step"
     parser.add_value("--steps", COUNT.but(name="steps"), words, exact=True, metavar="T")
-    words = "of truncated samples: most records of a batch"
+    words = "for truncated samples: the most records in a batch"
     parser.add_value("--largest-batch", COUNT.but(name="largest-batch"), words, metavar="C")
-    words = "most records of one person, who is protected as a whole (default: 1)"
+    words = "the most records of one person, all protected together (default: 1)"
     parser.add_value("--unit-records", COUNT.but(name="unit-records"), words, default=1, metavar="M")
     words = "cost of tuning: how many such runs are made, or how many on average, to choose the best one"
     parser.add_value("--runs", POSITIVE.but(name="runs", low=1.0, low_open=False), words, metavar="R")
     parser.add_value(
-        "--delta", SHARE.but(name="delta"), "where epsilon is asked (default: 1e-5)", default=1e-5, metavar="D"
+        "--delta",
+        SHARE.but(name="delta"),
+        "delta at which epsilon is stated (default: 1e-5)",
+        default=1e-5,
+        metavar="D",
     )
-    parser.add_value("--claimed", LOSS.but(name="claimed"), "an epsilon that somebody claims: is it so?", metavar="E")
+    parser.add_value("--claimed", LOSS.but(name="claimed"), "an epsilon that somebody claims: is it true?", metavar="E")
     words = "solve for the number that is left out"
     parser.add_value("--target-epsilon", LOSS.but(name="target-epsilon"), words, metavar="E")
 
@@ -86,14 +90,14 @@ def _shuffled(arguments: argparse.Namespace, numbers: dict[str, Any]) -> pd.Data
     from dpcore.core.errors import DomainError  # noqa: PLC0415  # as above
     from dpcore.training import shuffled_run  # noqa: PLC0415  # as above
 
-    given = {
+    options = {
         "--target-epsilon": arguments.target_epsilon,
         "--runs": arguments.runs,
         "--largest-batch": arguments.largest_batch,
     }
-    wrong = [name for name, value in given.items() if value is not None]
+    wrong = [name for name, value in options.items() if value is not None]
     if wrong or arguments.unit_records != 1:
-        msg = f"{(wrong or ['--unit-records'])[0]} needs an ε, and shuffled batches have none: only a lower bound is proved."
+        msg = f"{(wrong or ['--unit-records'])[0]} needs a known ε, and shuffled batches have only bounds."
         raise DomainError(msg)
     if arguments.sigma is None:
         msg = "The noise is missing: give --sigma."

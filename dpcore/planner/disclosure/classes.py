@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from dpcore.files.microdata import Microdata
 
 NO_REGION = (
-    "k-anonymity and l-diversity have no privacy region: they count rows of this table, and bound no attacker who knows "
-    "other columns, another release or the method."
+    "k-anonymity and l-diversity have no privacy region: they count rows of this table and do not limit an attacker "
+    "who knows other columns, another release or the method."
 )
 
 
@@ -191,7 +191,7 @@ def summary(classes: EquivalenceClasses, k: int = 5, table: str = "as read") -> 
         ("k", names, classes.k, "k-anonymity: records in the smallest class"),
         ("uniques", names, classes.uniques, "records that are alone in their class"),
         (f"below {k}", names, classes.below(k), f"records in classes of fewer than {k}"),
-        ("risk_highest", names, 1.0 / classes.k, "chance to pick the right row of a person in the smallest class"),
+        ("risk_highest", names, 1.0 / classes.k, "chance of picking the right row of a person in the smallest class"),
         ("risk_average", names, len(classes.sizes) / classes.rows, "the same chance, averaged over all records"),
     ]
     for name, one in classes.diversity.items():

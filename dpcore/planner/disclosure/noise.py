@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,18 +24,6 @@ if TYPE_CHECKING:
 
 HALFWIDTH = Parameter("halfwidth", low=1e-6, high=1e9, label="a", meaning="the noise lies in [-a, a]")
 WIDTH = Parameter("width", low=1e-6, high=1e9, label="w", meaning="width of the bins")
-
-
-def share_near(distance: Any, halfwidth: float, radius: float) -> FloatArray:
-    r"""Return the probability that x + U[-a, a] comes within r of a point at this distance from x.
-
-    .. math:: w(d)=\frac{\max\{0,\ \min(a,r-d)-\max(-a,-r-d)\}}{2a}
-
-    For a = delta and r = 2 delta: 1 up to delta, then falling in a straight line to 0 at 3 delta, 1/2 at 2 delta.
-    """
-    d = np.abs(np.asarray(distance, dtype=np.float64))
-    room = np.minimum(halfwidth, radius - d) - np.maximum(-halfwidth, -radius - d)
-    return np.asarray(np.maximum(0.0, room) / (2.0 * halfwidth), dtype=np.float64)
 
 
 def expected_near(points: FloatArray, data: FloatArray, halfwidth: float, radius: float) -> FloatArray:

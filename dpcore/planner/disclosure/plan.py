@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("k-noise", "k-PRAM")
 SHIFT = POSITIVE.but(
-    name="shift", label="Δ", high=1e9, meaning="how far apart two values are that must not be told apart"
+    name="shift", label="Δ", high=1e9, meaning="distance between two values that must not be told apart"
 )
 _START = REAL.but(name="start", low=-1e12, high=1e12)
 _DIGITS = 3  # of a released number beyond the first digit of its noise: the rest would tell how it was rounded
@@ -150,7 +150,7 @@ class Protection:
         treated = [one.column for one in self.noises]
         for column in treated:
             if column in coarse or treated.count(column) > 1 or (self.pram is not None and self.pram[0] == column):
-                msg = f"Column {column!r} gets noise and something else too; a column is protected in one way."
+                msg = f"Column {column!r} gets noise and something else; a column can be protected in one way only."
                 raise DomainError(msg)
 
     def coarse(self, data: Microdata) -> Microdata:
@@ -168,7 +168,7 @@ class Protection:
     def randomised(self, data: Microdata) -> prams.Pram:
         """Return PRAM of the table as it would be given away."""
         if self.pram is None:
-            msg = "There is no PRAM here: name its column, and a matrix or the probability to keep an answer."
+            msg = "There is no PRAM here: name its column, and a matrix or the probability of keeping an answer."
             raise DomainError(msg)
         return prams.Pram.of(self.coarse(data), *self.pram)
 
@@ -264,7 +264,7 @@ def protection(
     if pram:
         channel = pram, _channel(generalised(data, rules), pram, matrix, categories)
     elif matrix is not None or categories:
-        msg = "A matrix, a probability to keep an answer and categories belong to PRAM: name its column."
+        msg = "A matrix, a probability of keeping an answer and categories belong to PRAM: name its column."
         raise DomainError(msg)
     columns = data.some(quasi, "The quasi-identifiers")
     return Protection(tuple(one.name for one in columns), rules, suppress, channel, noises)
@@ -274,7 +274,7 @@ def _channel(
     data: Microdata, name: str, matrix: float | NamedMatrix | None, categories: str | Sequence[str]
 ) -> Channel:
     if matrix is None:
-        msg = "PRAM needs either a matrix or the probability to keep an answer."
+        msg = "PRAM needs either a matrix or the probability of keeping an answer."
         raise DomainError(msg)
     column = data.column(name)
     names = declared(categories, prams.MOST_CATEGORIES) if categories else ()

@@ -42,7 +42,7 @@ MOST_DRAWN = 20  # categories whose region is the union over all pairs; above, t
 _CATEGORIES = Parameter("categories", "integer", low=2, high=MOST_CATEGORIES)
 _WORST_CONDITION = 1e12  # beyond it the inverse has no correct digit left worth showing
 READ_OFF = (
-    "The categories were read off the data: a category that occurs in the release tells that somebody gave that answer. "
+    "The categories were read off the data: a category that occurs in the release reveals that somebody gave that answer. "
     "Declare them from what is known without the data."
 )
 

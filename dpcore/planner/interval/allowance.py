@@ -12,11 +12,14 @@ releases :math:`k=\mu_1^2/\mu_2` (for Laplace noise :math:`\varepsilon_1^2/\vare
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from dpcore.core.errors import DomainError
+from dpcore.core.numerals import numeral
 from dpcore.planner.interval.laws import NoiseLaw
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 _COARSE: Final = 24  # true variances at which the level is checked first
 _ROUNDING: Final = 1e-12  # of the integral
+_LEAST: Final = 1e-14  # less than that, added to a variance, changes no digit of the level
 _FINE: Final = 9  # and between two of them
 
 
@@ -78,10 +82,13 @@ def _least(noise: str, level: float, k: float, variances: FloatArray, low: float
         return low
     step = max(0.01 * low, 1e-3 * k * min(k, 1.0))
     high = low + step
-    while not enough(high):
+    while not enough(high):  # doubles: some thousand rounds to the largest double
         low, step = high, 2 * step
         high = low + step
-    while high - low > 1e-4 * high:
+        if math.isinf(high):
+            msg = f"No allowance reaches the level {numeral(level)}."
+            raise DomainError(msg)
+    while high - low > max(1e-4 * high, _LEAST):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high

@@ -110,7 +110,7 @@ class IntervalPlan(ABC):
         """Check the parameters."""
         COUNT.but(name="n").check(self.n)
         if self.n < self.fewest:
-            msg = f"A private interval of the {self.name} needs at least {self.fewest} records, got {self.n}."
+            msg = f"A private interval for the {self.name} needs at least {self.fewest} records, got {self.n}."
             raise DomainError(msg)
         for name in ("lower", "upper"):
             _BOUND.but(name=name).check(getattr(self, name))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOISES: Final = ("gaussian", "laplace")
 NOISE: Final = Choice("noise", "text", choices=NOISES, label="noise", meaning="law of the noise")
 LEVEL: Final = Parameter(
-    "level", low=0.5, high=0.9999, label="level", meaning="share of intervals that hold the truth", example=0.95
+    "level", low=0.5, high=0.9999, label="level", meaning="share of intervals that contain the truth", example=0.95
 )
 _NEAR_ZERO = 1e-8  # a sampling deviation this small changes no digit of Lap(1)
 _STEPS = 50  # bisections of a reach

@@ -1,4 +1,4 @@
-r"""An interval of a proportion by the exact law of a noisy count: a binomial and the noise, nothing approximated.
+r"""An interval for a proportion by the exact law of a noisy count: a binomial and the noise, nothing approximated.
 
 The count K of n records is binomial(n, p) and moves by 1 when a record is substituted. All of the budget goes to it. With F
 the distribution function of :math:`K+Z`, which falls as p grows, the interval holds every p with

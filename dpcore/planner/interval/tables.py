@@ -70,7 +70,7 @@ def interval_plan(
     (0.84, 'the population mean of values moved into [0, 100]')
     """
     cls = PLANS[one_of("statistic", tuple(PLANS)).check(statistic)]
-    data.check_numbers(f"An interval of a {statistic}")
+    data.check_numbers(f"An interval for a {statistic}")
     own: dict[str, Any] = {"probability": probability} if cls is QuantilePlan else {}
     if issubclass(cls, MomentPlan):
         own["spread"] = spread
@@ -141,7 +141,7 @@ def _privacy_kind(plan: IntervalPlan) -> tuple[str, str]:
     if plan.noise == "laplace":
         return "exact", "Laplace noise needs no delta; neighbours substitute one record"
     kind = "upper" if plan.name == "variance" else "exact"
-    return kind, f"Gaussian noise of mu {nearest(plan.strength)} in all; neighbours substitute one record"
+    return kind, f"Gaussian noise of mu {nearest(plan.strength)} in total; neighbours substitute one record"
 
 
 def width_table(

@@ -17,7 +17,6 @@ _NUMBERS: Final = ("bins", "level", "weight", "scale", "size")
 _CLAUSE: Final = re.compile(rf"\s+({'|'.join((*_TEXTS, *_NUMBERS))})\s+", re.IGNORECASE)
 _LABEL: Final = re.compile(r"\s+label\s+", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
-EXAMPLES: Final = "count where department = IT; mean of salary; quantile of age level 0.9"
 
 
 def parse_answer(text: str) -> PlanAnswer:

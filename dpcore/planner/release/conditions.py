@@ -69,7 +69,7 @@ class ColumnComparison:
             msg = f"{self.column} {self.operator} compares numbers, got the text {shown(self.values[0])}."
             raise DomainError(msg)
         if any('"' in value or not value.isprintable() for value in self.values if isinstance(value, str)):
-            msg = f"A text of a condition stands on one line, without a quotation mark; got {shown(self.values)}."
+            msg = f"A text in a condition must be on one line, without a quotation mark; got {shown(self.values)}."
             raise DomainError(msg)
 
     @property

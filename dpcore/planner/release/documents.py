@@ -87,15 +87,15 @@ def plan_from_dict(values: Mapping[str, Any]) -> ReleasePlan:
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             msg = f"{name} of a plan must be a list of tables, got {shown(items)}."
             raise DomainError(msg)
-        made = []
+        parts = []
         for place, item in enumerate(items, start=1):
             checked = _checked(item, kind, f"number {place} of {name}")
             try:
-                made.append(kind(**checked))
+                parts.append(kind(**checked))
             except DomainError as error:
                 msg = f"Number {place} of {name}: {error}"
                 raise DomainError(msg) from None
-        own[name] = tuple(made)
+        own[name] = tuple(parts)
     return ReleasePlan(**own)
 
 
@@ -105,7 +105,7 @@ def _checked(values: Mapping[str, Any], kind: type, where: str) -> dict[str, Any
     for name, value in values.items():
         if name not in known:
             hint = nearest(str(name), known)
-            msg = f"{shown(name)} is no field of {where}{f'; {hint}' if hint else '.'}"
+            msg = f"{shown(name)} is not a field of {where}{f'; {hint}' if hint else '.'}"
             raise DomainError(msg)
         if name in _TEXTS and not isinstance(value, str):
             msg = f"{name} in {where} must be a text, got {shown(value)}."

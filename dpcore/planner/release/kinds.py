@@ -221,7 +221,7 @@ class MeanOfValues(CellKind):
         return plan.column(answer.column).span
 
     def per_cell(self, plan: ReleasePlan, answer: PlanAnswer) -> float:
-        """Return 1 over the number of records, as far as it is public."""
+        """Return 1 over the number of records, if it is public."""
         return 1.0 if plan.known_rows(answer) else 1.0 / plan.size(answer)
 
     def table(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:

@@ -211,10 +211,10 @@ class ReleasePlan:
     records : int, default 1
         One person has at most so many records; 1 protects single records.
     person_column : str, default ""
-        The column that says whose a record is; needed if `records` is above 1. Records beyond `records` of one person
+        The column that says which person a record belongs to; needed if `records` is above 1. Records beyond `records` of one person
         are left out.
     rows : int, optional
-        The number of records, as far as it is public. Under substitution it is the number of records itself and makes
+        The number of records, if it is public. Under substitution it is the number of records itself and makes
         means and shares more accurate. Under add/remove it is a guess that only helps to share out the budget.
     split : str, default "weights"
         How the budget is shared: by the weights of the answers, ``equal error`` (the same error in the units of each
@@ -265,7 +265,7 @@ class ReleasePlan:
             msg = f"person_column must be a name on one line, got {shown(self.person_column)}."
             raise DomainError(msg)
         if self.records > 1 and not self.person_column:
-            msg = f"One person has up to {self.records} records: name the column that says whose a record is."
+            msg = f"One person has up to {self.records} records: name the column that says which person a record belongs to."
             raise DomainError(msg)
         if self.noise:
             from dpcore.planner.release.noise import offered_names  # noqa: PLC0415  only if one is named

@@ -209,7 +209,7 @@ def _error_words(frame: pd.DataFrame) -> str:
         name = names[0] if len(names) == 1 else f"the {len(names)} {several}"
         parts.append(f"{name}{verb} by {by} {amount(float(first['halfwidth']), str(first['unit']))}")
     rest = len(parts) - _MOST_PARTS
-    return ", ".join(parts[:_MOST_PARTS]) + (f", and {rest} more as the table says" if rest > 0 else "")
+    return ", ".join(parts[:_MOST_PARTS]) + (f", and the table has {rest} more" if rest > 0 else "")
 
 
 def _parallel_words(solution: PlanSolution) -> str:
@@ -229,6 +229,6 @@ def protection_words(plan: ReleasePlan) -> str:
     """Return whom a plan protects, in a sentence."""
     if plan.records == 1:
         how = "replaced by another" if plan.relation == SUBSTITUTION else "added or left out"
-        return f"Protected is one record: it may be {how}."
+        return f"One record is protected: it may be {how}."
     how = "replaced by as many others" if plan.relation == SUBSTITUTION else "added or left out"
-    return f"Protected is one person with up to {plan.records} records: they may be {how}."
+    return f"One person with up to {plan.records} records is protected: the records may be {how}."

@@ -75,7 +75,7 @@ def _protected(plan: ReleasePlan) -> str:
     lines = ["## Who is protected", protection_words(plan)]
     if plan.records > 1:
         lines.append(
-            f"Whose a record is says the column {_plain(plan.person_column)}. Records of a person beyond the first "
+            f"The column {_plain(plan.person_column)} says which person a record belongs to. Records of a person beyond the first "
             f"{plan.records} are left out before anything is computed."
         )
     if plan.relation == SUBSTITUTION:
@@ -84,7 +84,7 @@ def _protected(plan: ReleasePlan) -> str:
     else:
         lines.append("The number of records is protected too.")
     lines.append(
-        "An attacker who knows everything about the table but whether this record is in it, or what it says, learns at most "
+        "An attacker who knows everything about the table except whether this record is in it, or what it says, learns at most "
         "what the figure below shows."
         if plan.records == 1
         else "An attacker who knows all other records learns at most what the figure below shows about this person."
@@ -157,9 +157,7 @@ def _budget(plan: ReleasePlan, solution: PlanSolution) -> str:
         "delta": plan.delta,
         "relation": plan.relation,
     }
-    caption = (
-        "Every attacker who accuses some innocents by mistake misses at least as many of the guilty as the curve says."
-    )
+    caption = "An attacker who wrongly accuses some share of the people outside the data misses at least the share of the people inside it that the curve shows."
     lines.append(_figure("ledger", "What all answers reveal together", caption, name="region", **region))
     return "\n\n".join(lines)
 
@@ -188,7 +186,7 @@ def _ledger(plan: ReleasePlan, solution: PlanSolution) -> str:
     text = to_csv(solution.ledger).strip()
     return (
         f"## For the ledger\n\nThese rows go into the ledger of the data; alone they spend ε = {outward(spent.upper, 6)} at "
-        f"δ = {nearest(plan.delta)}. What was or will be released about the same people is added there.\n\n```text\n{text}\n```"
+        f"δ = {nearest(plan.delta)}. Add to that ledger whatever else is released about the same people.\n\n```text\n{text}\n```"
     )
 
 

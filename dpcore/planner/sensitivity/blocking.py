@@ -91,7 +91,8 @@ def noisy_quantile(shifts: FloatArray, scale: float, level: float) -> float:
         return float(np.mean(_below((t - shifts) / scale) - _below((-t - shifts) / scale)))
 
     low, high = 0.0, float(np.abs(shifts).max()) - scale * math.log1p(-level)
-    while inside(high) < level:
+    high = max(high, float(np.finfo(np.float64).tiny))  # a product of small numbers may be 0
+    while inside(high) < level:  # doubles: everything is inside at infinity
         high *= 2
     for _ in range(80):
         middle = 0.5 * (low + high)

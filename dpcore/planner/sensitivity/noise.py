@@ -7,7 +7,7 @@ their centres part, so the largest move is the worst one; what is left is the ra
 - **Laplace**, scale 2S/epsilon: the exact worst delta is `laplace_worst_delta`; beta is the largest that keeps the delta asked for.
 - **Gaussian**, deviation c S: `gaussian_delta_bound` bounds delta over all ratios of widths; c is the least that keeps it.
 - **Cauchy**, scale S/a: the largest loss of a pair with centres d apart and scales s, t is the hyperbolic distance of the points
-  (0, s) and (d, t) of the half-plane, :math:`\cosh\varepsilon=1+\frac{d^2+(s-t)^2}{2st}` (`cauchy_loss`). So delta is 0, and a follows from
+  (0, s) and (d, t) of the half-plane, :math:`\cosh\varepsilon=1+\frac{d^2+(s-t)^2}{2st}`. So delta is 0, and a follows from
   epsilon and beta; up to :math:`\beta=\ln(2\cosh\varepsilon-1)` a change of width costs nothing. The textbook has a = epsilon/6.
 """
 
@@ -31,7 +31,7 @@ from dpcore.planner.sensitivity.pairs import gaussian_delta
 from dpcore.planner.sensitivity.queries import BETA
 
 BUDGET: Final = Parameter(
-    "epsilon", low=0.0, low_open=True, high=100.0, label="ε", meaning="bound on the privacy loss that is asked for"
+    "epsilon", low=0.0, low_open=True, high=100.0, label="ε", meaning="target bound on the privacy loss"
 )
 _DELTA: Final = DELTA.but(low_open=True, high_open=True)
 _STEPS = 48  # ratios of widths between which a delta is bounded
@@ -157,15 +157,6 @@ def _laplace_beta(epsilon: float, delta: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if laplace_worst_delta(epsilon, middle) <= delta else (low, middle)
     return low
-
-
-def cauchy_loss(scale: float, other: float, shift: float) -> float:
-    r"""Return the largest loss of Cauchy noise of one scale against another, the centres `shift` apart; it is the same both ways.
-
-    The likelihood ratio :math:`\frac st\cdot\frac{(z-d)^2+t^2}{z^2+s^2}` has the extremes :math:`e^{\pm\varepsilon}` with
-    :math:`\cosh\varepsilon=1+\frac{d^2+(s-t)^2}{2st}`: they are the roots of the discriminant of :math:`s((z-d)^2+t^2)=\lambda t(z^2+s^2)`.
-    """
-    return 2 * math.asinh(math.hypot(shift, scale - other) / (2 * math.sqrt(scale * other)))
 
 
 @dataclass(frozen=True)

@@ -91,11 +91,11 @@ def _epsilon(mu: float, delta: float) -> float:
 def noise_at(noise: float | Sequence[float], releases: int) -> FloatArray:
     """Return the noise of each release: one number for all of them, or one for each."""
     count = RELEASES.check(releases)
-    given = SIGMA.but(name="noise").array(noise)
-    if len(given) not in (1, count):
-        msg = f"noise must be one number or one for each of the {count} releases, got {len(given)}."
+    levels = SIGMA.but(name="noise").array(noise)
+    if len(levels) not in (1, count):
+        msg = f"noise must be one number or one for each of the {count} releases, got {len(levels)}."
         raise DomainError(msg)
-    return np.broadcast_to(given, (count,)).copy()
+    return np.broadcast_to(levels, (count,)).copy()
 
 
 def user_attack(model: SeriesModel, noise: FloatArray, known: Collection[int] | None = None) -> SeriesAttack:

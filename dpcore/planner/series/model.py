@@ -165,8 +165,8 @@ class SeriesModel:
         known = self._known_kernels.setdefault(prior, [])
         if len(known) < steps:
             alike = prior in (FLAT, STATIONARY)
-            made = list(itertools.islice(self._steps_back(prior), 1 if alike else steps))
-            known[:] = made * steps if alike else made
+            kernels = list(itertools.islice(self._steps_back(prior), 1 if alike else steps))
+            known[:] = kernels * steps if alike else kernels
         return known[:steps]
 
     @cached_property

@@ -65,9 +65,9 @@ def range_words(fitted: SeriesFit, releases: int, mu: float, prior: str | float 
             "choose a flat prior, or plan for users."
         )
     if users > MOST_DRAWN:
-        return f"How far the fit is uncertain is simulated for at most {MOST_DRAWN} users, got {users}."
+        return f"The uncertainty of the fit is simulated for at most {MOST_DRAWN} users, got {users}."
     return (
-        f"How far the fit is uncertain cannot be said: a full fit of {users} users needs at least {2 * users + 2} times and values "
+        f"The uncertainty of the fit cannot be computed: a full fit of {users} users needs at least {2 * users + 2} times and values "
         f"that do not move together, got {fitted.pairs + 1} times."
     )
 

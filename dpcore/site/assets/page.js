@@ -91,10 +91,10 @@
       let shown = 0;
       for (const row of rows) {
         const fits = fields.every((field) => {
-          const wish = field.value.trim().toLowerCase();
-          if (!wish) return true;
+          const words = field.value.trim().toLowerCase();
+          if (!words) return true;
           if (field.tagName === "SELECT") return row.dataset[field.name] === field.value;
-          return wish.split(/\s+/).every((word) => row.textContent.toLowerCase().includes(word));
+          return words.split(/\s+/).every((word) => row.textContent.toLowerCase().includes(word));
         });
         row.hidden = !fits;
         shown += fits;
@@ -114,7 +114,8 @@
     const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", eta: "η", kappa: "κ", lambda: "λ", mu: "μ", rho: "ρ", sigma: "σ", tau: "τ", chi: "χ", xi: "ξ", phi: "Φ" };
     const MOST = 12;
     let index;
-    const split = (text) => text.toLowerCase().match(/\d+(?:\.\d+)*(?:e-?\d+)?|[^\W\d_][\w']*|[^\s\w!-/:-@[-`{-~]+\w*/gu) || [];
+    const folded = (text) => text.toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/g, ""); // Rényi as renyi
+    const split = (text) => folded(text).match(/\d+(?:\.\d+)*(?:e-?\d+)?|[^\W\d_][\w']*|[^\s\w!-/:-@[-`{-~]+\w*/gu) || [];
     const unpacked = (data) => {
       const sections = [];
       data.pages.forEach(([path, title], at) => {
@@ -158,23 +159,23 @@
       }, { once: true });
     });
     // how well one word of the question fits one word of a section: whole, as a beginning, or not at all
-    const fit = (wish, word) => (word === wish ? 1 : wish.length > 1 && word.startsWith(wish) ? 0.6 : 0);
-    const forms = (wish) => {
-      const all = [wish];
-      if (GREEK[wish]) all.push(GREEK[wish]);
-      for (const [name, letter] of Object.entries(GREEK)) if (letter === wish) all.push(name);
-      if (wish.length > 4 && wish.endsWith("s")) all.push(wish.slice(0, -1));
+    const fit = (term, word) => (word === term ? 1 : term.length > 1 && word.startsWith(term) ? 0.6 : 0);
+    const forms = (term) => {
+      const all = [term];
+      if (GREEK[term]) all.push(GREEK[term]);
+      for (const [name, letter] of Object.entries(GREEK)) if (letter === term) all.push(name);
+      if (term.length > 4 && term.endsWith("s")) all.push(term.slice(0, -1));
       return all;
     };
     const LITTLE = new Set("a an and are as at be by can do does for how i if in is it mean means my of on or the this to what when where which who why with you your".split(" "));
     const search = (text) => {
       const all = split(text);
-      const wishes = all.filter((word) => !LITTLE.has(word));
+      const terms = all.filter((word) => !LITTLE.has(word));
       const scores = new Map();
-      for (const wish of wishes.length ? wishes : all) {
+      for (const term of terms.length ? terms : all) {
         const own = new Map();
         const note = (at, value) => own.set(at, Math.max(own.get(at) || 0, value));
-        for (const form of forms(wish)) {
+        for (const form of forms(term)) {
           index.sections.forEach((one, at) => {
             const title = Math.max(0, ...one.words.map((word) => fit(form, word)));
             const around = Math.max(0, ...one.around.map((word) => fit(form, word)));
@@ -191,10 +192,10 @@
           scores.set(at, [sum + value, count + 1]);
         }
       }
-      const need = (wishes.length ? wishes : all).length;
+      const need = (terms.length ? terms : all).length;
       const ranked = [...scores].map(([at, [sum, count]]) => {
         const one = index.sections[at];
-        const whole = one.title.toLowerCase() === text.trim().toLowerCase() ? 20 : 0;
+        const whole = folded(one.title) === folded(text.trim()) ? 20 : 0;
         return { one, at, count, score: sum + whole - one.words.length / 20 };
       });
       const full = ranked.filter((hit) => hit.count === need);

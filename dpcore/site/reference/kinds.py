@@ -33,7 +33,7 @@ k = 10
 ````
 
 `dpcore site --spec report.md -o report.html` turns it into one self-contained page, `-o report.pdf` into a PDF (with
-Chromium). A report may also be TOML: `title`, `text` (Markdown), then tables `[[figure]]`, each with an optional `text`
+`pip install "dpcore[documents]"`). A report may also be TOML: `title`, `text` (Markdown), then tables `[[figure]]`, each with an optional `text`
 of its own.
 
 Each figure has `draw` (its kind, see below), `title` and `caption`, and in a file of figures also `name`. It may have
@@ -44,7 +44,7 @@ expression names file, line and expression.
 
 Below each figure of a site are its files: CSV with all numbers (`pandas.read_csv` reads them in full precision); JSON with
 its title, its spec (`figure`, from which `dpcore.specs.draw` draws it again), all its parameters, sentence, notes, Python code, and the
-name and the columns of the CSV; and SVG, which turns dark with the screen of its reader.
+name and the columns of the CSV; and SVG, which follows the reader's dark mode.
 """
 
 

@@ -180,10 +180,10 @@ def _signature(name: str, value: Any, source: Any) -> str:
     """Return a signature with its types as they stand in the source, on one line if it is short."""
     if source is None or not source.is_function:
         return signature(name, value)
-    given = [one for one in source.parameters if one.name not in ("self", "cls")]
+    parameters = [one for one in source.parameters if one.name not in ("self", "cls")]
     parts: list[str] = []
     keyword = False
-    for one in given:
+    for one in parameters:
         kind = one.kind.name if one.kind is not None else ""
         if kind == "keyword_only" and not keyword:
             parts.append("*")

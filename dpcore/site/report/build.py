@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +17,7 @@ from dpcore.files.fingerprint import BuildRecord, digest, fingerprint
 from dpcore.site.figures import RenderedFigure, render
 from dpcore.site.pages import Job
 from dpcore.site.progress import Progress
-from dpcore.site.report.citations import citations_of
+from dpcore.site.report.citations import Citations, citations_of
 from dpcore.site.report.document import MARKDOWN, Document, load_document
 from dpcore.specs import SpecError, load
 from dpcore.specs.reading import source_text
@@ -23,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OUTPUTS: Final = (".html", ".pdf", ".docx", ".tex", ".md", ".ipynb")
-CACHE: Final = ".dpcore"
 MOST_CACHE: Final = 50_000_000  # bytes of one kept figure
+MOST_KEPT: Final = 300  # figures of one folder of reports
 _SUFFIXES: Final = (".csv", ".json", ".svg", ".js")
 
 
@@ -110,39 +113,73 @@ def build(
     cache: Path | None = None,
 ) -> BuiltReport:
     """Write a report as `build_report` does, and say which figures were drawn."""
-    source, target = Path(spec), Path(output)
-    if target.suffix.lower() not in OUTPUTS:
-        if target.suffix or target.is_file():
-            msg = f"A report is written to a folder or to a file that ends in {', '.join(OUTPUTS)}, got {str(target)[-80:]!r}."
-            raise DpcoreError(msg)
-        target = target / f"{source.stem}.html"
-    if target.resolve() == source.resolve():
-        msg = f"{str(target)[-80:]!r} is the report itself; name another file."
-        raise DpcoreError(msg)
-    document = load_document(source, settings)
-    figures, drawn = drawn_figures(document, cache, progress or Progress(quiet=True))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.suffix.lower() == ".html":
-        target.write_text(_html(document, figures), encoding="utf-8")
-    else:
-        from dpcore.site.report.export import write_document  # noqa: PLC0415  # needs optional wheels
+    return ReportBuilder(Path(spec), settings or {}, progress or Progress(quiet=True)).write(Path(output), cache)
 
-        write_document(document, figures, citations_of(document), target)
-    if cache is not None:
-        BuildRecord(cache, source, target, dict(settings or {})).write(document.digests)
-    return BuiltReport(target, drawn)
+
+@dataclass
+class ReportBuilder:
+    """Writes a report in one format or several; it is read and its values are computed once.
+
+    Attributes
+    ----------
+    source : Path
+        The report.
+    settings : mapping of str to str
+        Values for its parameters.
+    progress : Progress
+        Shows each figure.
+    """
+
+    source: Path
+    settings: Mapping[str, str]
+    progress: Progress
+    _figures: dict[str, RenderedFigure] = field(default_factory=dict)
+
+    @cached_property
+    def document(self) -> Document:
+        """The report, read and checked."""
+        return load_document(self.source, self.settings)
+
+    @cached_property
+    def citations(self) -> Citations:
+        """Its citations, written."""
+        return citations_of(self.document)
+
+    def write(self, target: Path, cache: Path | None) -> BuiltReport:
+        """Write one file, or a page of the spec's name into a folder."""
+        if target.suffix.lower() not in OUTPUTS:
+            if target.suffix or target.is_file():
+                msg = f"A report is written to a folder or to a file that ends in {', '.join(OUTPUTS)}, got {str(target)[-80:]!r}."
+                raise DpcoreError(msg)
+            target = target / f"{self.source.stem}.html"
+        if target.resolve() == self.source.resolve():
+            msg = f"{str(target)[-80:]!r} is the report itself; name another file."
+            raise DpcoreError(msg)
+        drawn: tuple[str, ...] = ()
+        if not self._figures:
+            self._figures, drawn = drawn_figures(self.document, cache, self.progress)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.suffix.lower() == ".html":
+            target.write_text(_html(self.document, self._figures, self.citations), encoding="utf-8")
+        else:
+            from dpcore.site.report.export import write_document  # noqa: PLC0415  # needs optional wheels
+
+            write_document(self.document, self._figures, self.citations, target)
+        if cache is not None:
+            BuildRecord(cache, self.source, target, dict(self.settings)).write(self.document.digests)
+        return BuiltReport(target, drawn)
 
 
 def report_html(source: Path, progress: Progress, settings: Mapping[str, str] | None = None) -> str:
     """Return the page of a report."""
     document = load_document(source, settings)
-    return _html(document, drawn_figures(document, None, progress)[0])
+    return _html(document, drawn_figures(document, None, progress)[0], citations_of(document))
 
 
-def _html(document: Document, figures: Mapping[str, RenderedFigure]) -> str:
+def _html(document: Document, figures: Mapping[str, RenderedFigure], citations: Citations) -> str:
     from dpcore.site.report.page import report_page  # noqa: PLC0415  # loads the templates
 
-    return report_page(document, figures, citations_of(document))
+    return report_page(document, figures, citations)
 
 
 def drawn_figures(
@@ -154,13 +191,13 @@ def drawn_figures(
     progress.start(len(document.text.figures))
     for spec in document.text.figures:
         key = digest(fingerprint(drawing=True), spec.name, Job("figure", spec.name, spec).source)
-        kept = None if cache is None else _load(cache / "figures" / key)
-        if kept is None:
-            kept = render(spec, spec.name)
+        figure = None if cache is None else _load(cache / "figures" / key)
+        if figure is None:
+            figure = render(spec, spec.name)
             drawn.append(spec.name)
             if cache is not None:
-                _keep(cache / "figures" / key, kept)
-        figures[spec.name] = kept
+                _keep(cache / "figures" / key, figure)
+        figures[spec.name] = figure
         progress.step(spec.name)
     progress.end()
     return figures, tuple(drawn)
@@ -179,10 +216,13 @@ def _load(folder: Path) -> RenderedFigure | None:
 
 
 def _keep(folder: Path, figure: RenderedFigure) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder.parent.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+    """Keep a figure, and let go of the oldest if there are too many; without a place for a cache it is drawn again."""
     digests: dict[str, Any] = {}
-    for suffix, data in figure.files.items():
-        (folder / f"figure{suffix}").write_bytes(data)
-        digests[suffix] = hashlib.sha256(data).hexdigest()
-    (folder / "digest.json").write_text(json.dumps(digests), encoding="utf-8")
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        for suffix, data in figure.files.items():
+            (folder / f"figure{suffix}").write_bytes(data)
+            digests[suffix] = hashlib.sha256(data).hexdigest()
+        (folder / "digest.json").write_text(json.dumps(digests), encoding="utf-8")
+        for old in sorted(folder.parent.iterdir(), key=lambda kept: kept.stat().st_mtime)[:-MOST_KEPT]:
+            shutil.rmtree(old)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DpcoreError
 from dpcore.files.documents import bytes_of
-from dpcore.files.paths import inside, link
+from dpcore.files.paths import existing, link
 from dpcore.language.problems import nearest, quoted
+from dpcore.site.latex import check as check_latex
 from dpcore.site.report.tools import pandoc
 from dpcore.specs import SpecError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 2_000_000
 _KEY: Final = re.compile(r"@([A-Za-z0-9_][\w:.#%&+?<>~/-]*)")
+_CLEAN: Final = ("Para", "Plain", "Emph", "Strong", "Superscript", "Subscript", "SmallCaps", "Strikeout", "Underline")
 _INLINE: Final = {
     "Emph": "em",
     "Strong": "strong",
@@ -41,7 +43,7 @@ class Citations:
     Attributes
     ----------
     inlines : mapping of str to list
-        The text between the brackets to what Pandoc wrote for it.
+        The text between the brackets, or the key of a citation within a sentence, to what Pandoc wrote for it.
     bibliography : list
         The blocks of the list of references.
     """
@@ -82,26 +84,28 @@ def citations_of(document: Document) -> Citations:
         Empty if the report names no bibliography.
     """
     front, file = document.front, document.source.name
+    place = f"{file}, line {front.lines.get('bibliography', 1)}"
     if not front.bibliography:
         return Citations()
     if not front.bibliography.endswith(".bib"):
-        msg = f"{file}: bibliography is a file that ends in .bib, got {quoted(front.bibliography, 60)}."
+        msg = f"{place}: bibliography is a file that ends in .bib, got {quoted(front.bibliography, 60)}."
         raise SpecError(msg)
     try:
-        path = inside(document.folder, front.bibliography)
+        path = existing(document.folder, front.bibliography)
         references = bytes_of(path, MOST_BYTES)
         entries = json.loads(pandoc(["-f", "biblatex", "-t", "csljson"], references))
     except DpcoreError as error:
-        msg = f"{file}, bibliography: {error}"
+        msg = f"{place}: bibliography: {error}"
         raise SpecError(msg) from None
     keys = {str(entry["id"]) for entry in entries}
     clusters: dict[str, int] = {}
     for token, line in _citations(document.text.tokens):
         clusters.setdefault(token.content, line)
-        for key in _KEY.findall(token.content):
+        sign = "" if "@" in token.content else r" A sign that cites nothing is written \@."
+        for key in _KEY.findall(token.content) if "@" in token.content else (token.content,):
             plain = key.rstrip(".:,")
             if plain not in keys:
-                msg = f"{file}, line {line}: {front.bibliography} has no reference {quoted(plain)}; {nearest(plain, keys) or _listed(keys)}"
+                msg = f"{file}, line {line}: {front.bibliography} has no reference {quoted(plain)}; {nearest(plain, keys) or _listed(keys)}{sign}"
                 raise SpecError(msg)
     return _written(list(clusters), references)
 
@@ -119,13 +123,44 @@ def _citations(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, int]]:
 
 def _written(clusters: list[str], references: bytes) -> Citations:
     """Let Pandoc write all citations, each a paragraph of its own, and the list of references after them."""
-    text = "\n\n".join(f"[{' '.join(cluster.split())}]" for cluster in clusters)
+    text = "\n\n".join(f"[{' '.join(one.split())}]" if "@" in one else f"@{one}" for one in clusters)
     options = ["-f", "markdown-raw_html-raw_tex-tex_math_dollars-smart", "-t", "json", "--citeproc"]
     options += ["--bibliography=references.bib", "--metadata=link-citations:true"]
-    blocks = json.loads(pandoc(options, text.encode(), {"references.bib": references}))["blocks"]
+    blocks = harmless(json.loads(pandoc(options, text.encode(), {"references.bib": references}))["blocks"])
     paragraphs = [block["c"] for block in blocks if block["t"] == "Para"][: len(clusters)]
     lists = [block["c"][1] for block in blocks if block["t"] == "Div" and block["c"][0][0] == "refs"]
     return Citations(dict(zip(clusters, map(_unwrapped, paragraphs), strict=True)), tuple(lists[0]) if lists else ())
+
+
+def harmless(nodes: list[Any]) -> list[Any]:
+    """Return what Pandoc made of a file of references as words only: no TeX that runs, no picture, no link but to a page.
+
+    The reader of references hands the commands of TeX that it does not know, and those for pictures, on to the document.
+    """
+    return [clean for node in nodes for clean in _harmless(node)]
+
+
+def _harmless(node: Any) -> list[Any]:  # noqa: PLR0911  # one for each kind of element
+    kind, content = node["t"], node.get("c")
+    if kind in ("Str", "Space", "SoftBreak", "LineBreak"):
+        return [node]
+    if kind in _CLEAN:
+        return [{"t": kind, "c": harmless(content)}]
+    if kind in ("Span", "Div"):
+        return [{"t": kind, "c": [[content[0][0], content[0][1], []], harmless(content[1])]}]
+    if kind in ("Quoted", "Cite"):
+        return [{"t": kind, "c": [content[0] if kind == "Quoted" else [], harmless(content[1])]}]
+    try:
+        if kind == "Link":
+            return [{"t": kind, "c": [["", [], []], harmless(content[1]), [link(str(content[2][0])), ""]]}]
+        if kind == "Math":
+            check_latex(content[1])
+            return [node]
+    except DpcoreError:
+        return harmless(content[1]) if kind == "Link" else [{"t": "Str", "c": str(content[1])}]
+    if kind == "Image":
+        return harmless(content[1])
+    return [{"t": "Str", "c": str(content[-1])}] if kind in ("RawInline", "Code") else []
 
 
 def _unwrapped(inlines: list[Any]) -> list[Any]:

@@ -24,6 +24,7 @@ from dpcore.site.images import Image, image_of
 from dpcore.site.labels import labels_of
 from dpcore.site.report.front import NEWEST, TODAY, Front, front_of, read_front, split
 from dpcore.site.report.numbers import CheckedClaim, TextValues
+from dpcore.site.report.typed import unchecked
 from dpcore.site.writer import CERTIFICATE, CLAIM
 from dpcore.specs import Spec, SpecError, load
 from dpcore.specs.reading import lines_above, read, source_text, unique
@@ -121,7 +122,7 @@ class Document:
         try:
             return image_of(self.folder, name)
         except DpcoreError as error:
-            msg = f"{self.source.name}, {key}: {error}"
+            msg = f"{self.source.name}, line {self.front.lines.get(key, 1)}: {key}: {error}"
             raise SpecError(msg) from None
 
     @cached_property
@@ -129,7 +130,7 @@ class Document:
         """The names of all files that it reads besides itself."""
         names = set(self.values.scope.read)
         names |= {str(spec[key]) for spec in self.text.figures for key in FILE_KEYS if key in spec}
-        names |= {str(token.attrGet("src") or "") for token in _images(self.text.tokens)}
+        names |= set(self.text.images)
         names |= {name for name in (self.front.logo, self.front.bibliography) if name}
         return tuple(sorted(names))
 
@@ -268,6 +269,10 @@ def _claims(tokens: tuple[Token, ...], values: TextValues) -> Iterator[Token]:
                 message = 'a claim has require = "budget.epsilon <= 5" and text = "What follows."'
                 raise values.problem(message, line)
             lines = token.content.split("\n")
+            if number := unchecked(text, conditions):
+                at = next((n for n, row in enumerate(lines) if number in row and "require" not in row), 0)
+                message = f"the claim says {number}, which its condition does not check; compute it, as in {{{{ budget.epsilon }}}}, or require it."
+                raise values.problem(message, line + at)
             places = [next((n for n, row in enumerate(lines) if one in row), 0) for one in conditions]
             words = [values.check(one, line + place) for one, place in zip(conditions, places, strict=True)]
             token.meta = {**token.meta, "claim": CheckedClaim(text, " ".join(words))}
@@ -286,13 +291,6 @@ def _proofs(tokens: Iterable[Token], values: TextValues) -> Iterator[Token]:
             proof = values.computed(f"{facts['value']}.file", line)
             token.info, token.content = "json", proof.text
         yield token
-
-
-def _images(tokens: tuple[Token, ...]) -> Iterator[Token]:
-    for token in tokens:
-        if "image" in token.meta:
-            yield token.meta["image"]
-        yield from (child for child in token.children or [] if child.type == "image")
 
 
 def _with_values(text: str, values: TextValues, line: int) -> str:

@@ -7,12 +7,14 @@ import json
 import re
 import tempfile
 from importlib import resources
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DpcoreError
+from dpcore.files.paths import inside
 from dpcore.site.report.pandoc_ast import AstWriter
-from dpcore.site.report.tools import need, pandoc, typst_pdf
+from dpcore.site.report.tools import need, pandoc, picture_of, typst_pdf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,45 +80,60 @@ class _Pictures:
     """Turns pictures into what a format takes: inside the file, or in a folder beside it."""
 
     def __init__(self, suffix: str, target: Path) -> None:
-        self.suffix, self.folder = suffix, target.parent / f"{target.stem}_files"
+        self.suffix, self.name = suffix, f"{target.stem}_files"
+        self.folder = inside(target.parent, self.name)
         self.files: dict[str, bytes] = {}
 
     def address(self, name: str, kind: str, data: bytes) -> str:
         """Return the address of a picture."""
         if self.suffix in (".docx", ".ipynb"):
-            png = png_of(data) if kind == "image/svg+xml" else data
+            png = png_of(data, name) if kind == "image/svg+xml" else data
             return f"data:{'image/png' if kind == 'image/svg+xml' else kind};base64,{base64.b64encode(png).decode()}"
-        plain = re.sub(r"[^A-Za-z0-9._-]", "-", Path(name).stem)
-        if kind == "image/svg+xml":
-            file = f"{plain}.pdf" if self.suffix == ".tex" else f"{plain}.svg"
-            self.files[file] = pdf_of(data) if self.suffix == ".tex" else data
-        else:
-            file = f"{plain}{Path(name).suffix.lower()}"
-            self.files[file] = data
-        return f"{self.folder.name}/{file}"
+        return f"{self.name}/{add_picture(self.files, name, kind, data, pdf=self.suffix == '.tex')}"
 
     def write(self) -> None:
         """Write the folder."""
         if self.files:
             self.folder.mkdir(exist_ok=True)
             for name, data in self.files.items():
-                (self.folder / name).write_bytes(data)
+                inside(self.folder, name).write_bytes(data)
 
 
-def png_of(svg: bytes) -> bytes:
-    """Return an SVG as PNG."""
+def add_picture(files: dict[str, bytes], name: str, kind: str, data: bytes, *, pdf: bool) -> str:
+    """Add a picture to some files and return its name there: another picture of the same name keeps its own."""
+    ending = Path(name).suffix.lower()
+    if kind == "image/svg+xml":
+        data, ending = (pdf_of(data, name), ".pdf") if pdf else (data, ".svg")
+    plain = re.sub(r"[^A-Za-z0-9._-]", "-", Path(name).stem)
+    names = (f"{plain}{f'-{n}' if n > 1 else ''}{ending}" for n in count(1))
+    file = next(file for file in names if files.get(file, data) == data)
+    files[file] = data
+    return file
+
+
+def png_of(svg: bytes, name: str) -> bytes:
+    """Return an SVG as PNG: figures here, files that a document names in a process of its own."""
+    if _is_file(name):
+        return picture_of(_sized(svg), "png", PPI)
     import vl_convert  # noqa: PLC0415  # large, and only needed when something is written
 
     converter: Any = vl_convert
     return bytes(converter.svg_to_png(_sized(svg), ppi=PPI))
 
 
-def pdf_of(svg: bytes) -> bytes:
-    """Return an SVG as a PDF of one picture."""
+def pdf_of(svg: bytes, name: str) -> bytes:
+    """Return an SVG as a PDF of one picture, as `png_of` does."""
+    if _is_file(name):
+        return picture_of(_sized(svg), "pdf", PPI)
     import vl_convert  # noqa: PLC0415  # as above
 
     converter: Any = vl_convert
     return bytes(converter.svg_to_pdf(_sized(svg)))
+
+
+def _is_file(name: str) -> bool:
+    """Return whether a picture comes from a file: figures have names without an ending."""
+    return Path(name).suffix.lower() == ".svg"
 
 
 def _sized(svg: bytes) -> str:
@@ -150,22 +167,20 @@ def _pdf(document: Document, figures: Mapping[str, RenderedFigure], citations: C
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
 
+        files: dict[str, bytes] = {}
+
         def address(name: str, kind: str, data: bytes) -> str:
-            plain = re.sub(r"[^A-Za-z0-9._-]", "-", Path(name).stem)
-            if kind == "image/svg+xml":
-                (folder / f"{plain}.pdf").write_bytes(pdf_of(data))
-                return f"{plain}.pdf"
-            file = f"{plain}{Path(name).suffix.lower()}"
-            (folder / file).write_bytes(data)
-            return file
+            return add_picture(files, name, kind, data, pdf=True)
 
         ast = AstWriter(document, figures, citations, address, "typst").write()
         template = (resources.files("dpcore.site") / "assets" / "report.typ").read_bytes()
         options = ["-f", "json", "-t", "typst", "--standalone", "--template=report.typ"]
         source = pandoc(options, json.dumps(ast).encode(), {"report.typ": template})
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
         (folder / "main.typ").write_text(renamed_symbols(source.decode()), encoding="utf-8")
-        data = typst_pdf(folder)
-    if not data.startswith(b"%PDF-"):
+        pdf = typst_pdf(folder)
+    if not pdf.startswith(b"%PDF-"):
         msg = "Typst wrote no PDF."
         raise DpcoreError(msg)
-    return data
+    return pdf

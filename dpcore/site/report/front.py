@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.core.errors import DpcoreError
 from dpcore.core.registry import shown
 from dpcore.language.numbers import number
 from dpcore.language.problems import nearest, quoted
@@ -56,6 +55,8 @@ class Front:
         Conditions, with their lines.
     above : int
         Lines of the file before its text.
+    lines : mapping of str to int
+        The lines of its keys, for messages.
     """
 
     title: str = ""
@@ -74,6 +75,7 @@ class Front:
     values: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     require: tuple[tuple[str, int], ...] = ()
     above: int = 0
+    lines: Mapping[str, int] = field(default_factory=dict)
 
 
 def split(text: str, file: str) -> tuple[str, str, int]:
@@ -144,15 +146,16 @@ def front_of(
             fail(key, f"{key} must be a text, got {shown(value)}.")
         if value is not None:
             facts[key] = value.strip()
+    facts |= {key: table[key] for key in FLAGS if key in table}
     for key in FLAGS:
-        if key in table and not isinstance(table[key], bool):
+        if not isinstance(facts.get(key, False), bool):
             fail(key, f"{key} must be true or false, got {shown(table[key])}.")
-        if key in table:
-            facts[key] = table[key]
     if "app" in facts:
         facts["app"] = app_address(facts["app"], place_of(source, file, "app"))
     if "language" in facts and not LANGUAGE.fullmatch(facts["language"]):
         fail("language", f"language must be a language tag such as en, de or pt-BR, got {shown(facts['language'])}.")
+    if facts.get("date", "").lower() in (TODAY, NEWEST) and facts["date"] not in (TODAY, NEWEST):
+        fail("date", f"date is a day, {TODAY!r} or {NEWEST!r}, got {shown(facts['date'])}.")
     facts["authors"] = _authors(table.get("authors", ()), place_of(source, file, "authors"))
     facts["parameters"] = _parameters(table.get("set", {}), settings, source, file)
     facts["values"] = _expressions(table.get("values", {}), source, file)
@@ -161,7 +164,12 @@ def front_of(
     if not isinstance(require, list) or not all(isinstance(one, str) and one.strip() for one in require):
         fail("require", f"require must be a condition or a list of conditions, got {shown(require)}.")
     facts["require"] = tuple((one, _line_of(source, one)) for one in require)
-    return Front(**facts, above=above)
+    lines = {key: _line_in(place_of(source, file, key), file) for key in table}
+    return Front(**facts, above=above, lines=lines)
+
+
+def _line_in(place: str, file: str) -> int:
+    return int(place.rpartition(" ")[2]) if place != file else 1
 
 
 def _line_of(source: str, text: str) -> int:
@@ -224,17 +232,5 @@ def _expressions(table: Any, source: str, file: str) -> dict[str, tuple[str, int
         if not _NAME.fullmatch(name) or not isinstance(text, str) or not text.strip():
             msg = f"{place}: a value is a name and an expression in quotes, got {name} = {shown(text)}."
             raise SpecError(msg)
-        values[name] = (text, int(place.rpartition(" ")[2]) if place != file else 1)
+        values[name] = (text, _line_in(place, file))
     return values
-
-
-def checked_settings(words: list[str]) -> dict[str, str]:
-    """Return the parameters of a command line, each written ``name=value``."""
-    settings: dict[str, str] = {}
-    for word in words:
-        name, sign, text = word.partition("=")
-        if not sign or not _NAME.fullmatch(name.strip()):
-            msg = f"A parameter is set as name=value, got {quoted(word, 60)}."
-            raise DpcoreError(msg)
-        settings[name.strip()] = text.strip()
-    return settings

@@ -5,6 +5,7 @@ Pandoc does not read the Markdown again: what was checked is what is written, an
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DpcoreError
@@ -29,8 +30,13 @@ if TYPE_CHECKING:
 
 VERSION: Final = [1, 23, 1]
 MOST_ROWS: Final = 60
+LINE_LETTERS: Final = 66  # letters on a line of a page; a table of fewer is narrower than the page
+CELL_LETTERS: Final = 28  # longer cells are wrapped
+CELL_MARGIN: Final = 3  # letters that fit between two columns
 Node = dict[str, Any]
 _SPANS: Final = {"em": "Emph", "strong": "Strong", "s": "Strikeout"}
+_CASES: Final = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}", re.DOTALL)
+_COLUMN: Final = re.compile(r"(?<!\\)&")  # Typst aligns cases here and leaves no space
 
 
 def words(text: str) -> list[Node]:
@@ -70,16 +76,48 @@ def table_node(
     sides: Sequence[str],
     caption: list[Node],
     name: str = "",
+    *,
+    sized: bool = False,
 ) -> Node:
-    """Return a table from its cells."""
+    """Return a table from its cells; `sized` for programs that otherwise make all columns equally wide."""
 
     def cells(row: Sequence[list[Node]]) -> Node | list[Any]:
         return [attr(), [[attr(), {"t": "AlignDefault"}, 1, 1, [para(cell, "Plain")]] for cell in row]]
 
-    specs = [[{"t": f"Align{side}"}, {"t": "ColWidthDefault"}] for side in sides]
+    widths: list[Node] = [{"t": "ColWidthDefault"} for _ in sides]
+    if sized:
+        widths = [{"t": "ColWidth", "c": share} for share in column_shares([columns, *rows])]
+    specs = [[{"t": f"Align{side}"}, width] for side, width in zip(sides, widths, strict=True)]
     short: list[Any] = [None, [para(caption, "Plain")] if caption else []]
     body = [attr(), 0, [], [cells(row) for row in rows]]
     return {"t": "Table", "c": [attr(name), short, specs, [attr(), [cells(columns)]], [body], [attr(), []]]}
+
+
+def column_shares(rows: Sequence[Sequence[list[Node]]]) -> list[float]:
+    """Return for each column its share of the width of a line: at first its longest word, then room for its longest cell."""
+    least, best = [], []
+    for column in zip(*rows, strict=True):
+        texts = [plain_text(cell) for cell in column]
+        least.append(CELL_MARGIN + max((len(word) for text in texts for word in text.split()), default=1))
+        best.append(max(least[-1], CELL_MARGIN + min(CELL_LETTERS, max(map(len, texts)))))
+    room, wanted = LINE_LETTERS - sum(least), sum(best) - sum(least)
+    part = min(1.0, max(0.0, room / wanted)) if wanted else 0.0
+    widths = [low + part * (high - low) for low, high in zip(least, best, strict=True)]
+    return [round(width / max(sum(widths), LINE_LETTERS), 4) for width in widths]
+
+
+def plain_text(nodes: Any) -> str:
+    """Return the words of inlines, and the source of formulas."""
+    if isinstance(nodes, list):
+        return "".join(map(plain_text, nodes))
+    if not isinstance(nodes, dict):
+        return ""
+    if nodes["t"] in ("Space", "SoftBreak", "LineBreak"):
+        return " "
+    content = nodes.get("c", "")
+    if nodes["t"] in ("Code", "Math"):
+        return str(content[1])
+    return content if isinstance(content, str) else plain_text(content)
 
 
 class AstWriter:
@@ -156,7 +194,8 @@ class AstWriter:
         cells = [[self._cell(row[place]) for place in chosen] for row in rows]
         names = [words(COLUMNS[place]) for place in chosen]
         sides = ["Right", "Left", "Right", "Left", "Left"]
-        return [header(1, words("Numbers in the text"), "numbers-in-the-text"), table_node(names, cells, sides, [])]
+        numbers = table_node(names, cells, sides, [], sized=self.target == "docx")
+        return [header(1, words("Numbers in the text"), "numbers-in-the-text"), numbers]
 
     def _cell(self, text: str) -> list[Node]:
         """Return a cell whose long words may break."""
@@ -277,6 +316,8 @@ class AstWriter:
         }
 
     def _math(self, latex: str, *, display: bool) -> Node:
+        if self.target == "typst":
+            latex = _CASES.sub(lambda match: _COLUMN.sub(r"&\\quad ", match[0]), latex)
         return {"t": "Math", "c": [{"t": "DisplayMath" if display else "InlineMath"}, latex.strip()]}
 
     def _check_math(self, latex: str) -> None:
@@ -304,7 +345,8 @@ class AstWriter:
                 rows[-1].append(self._inline_of(one.type.replace("_open", "_close")))
         self.at += 1
         numbered = [strong(f"Table {label.number}."), {"t": "Space"}, *caption] if label else caption
-        return table_node(rows[0], rows[1:], sides, numbered, label.id if label else "")
+        name = label.id if label else ""
+        return table_node(rows[0], rows[1:], sides, numbered, name, sized=self.target == "docx")
 
     # ---- figures ----
 
@@ -339,7 +381,8 @@ class AstWriter:
         """Return the rows of a table."""
         sides = ["Right" if numeric else "Left" for numeric in table.numeric]
         rows = [[words(cell) for cell in row] for row in table.rows[:MOST_ROWS]]
-        return table_node([words(column) for column in table.columns], rows, sides, caption, name)
+        columns = [words(column) for column in table.columns]
+        return table_node(columns, rows, sides, caption, name, sized=self.target == "docx")
 
     def _figure_image(self, token: Token) -> Node:
         image = token.meta["image"]
@@ -353,9 +396,9 @@ class AstWriter:
     def _own_image(self, token: Token) -> Node:
         try:
             image = image_of(self.document.folder, str(token.attrGet("src") or ""))
+            return self._image(image.name, image.kind, image.data, token.content)
         except DpcoreError as error:
             self.place.fail(str(error))
-        return self._image(image.name, image.kind, image.data, token.content)
 
     def _image(self, name: str, kind: str, data: bytes, alt: str, **size: str) -> Node:
         return {"t": "Image", "c": [attr("", **size), words(alt), [self.picture(name, kind, data), ""]]}
@@ -420,8 +463,7 @@ class AstWriter:
             return [{"t": "Link", "c": [attr(), words(label.words()), [f"#{label.id}", ""]]}]
         if kind == "citation":
             if token.content not in self.citations.inlines:
-                hint = 'name a file of references at the top: bibliography = "references.bib".'
-                self.place.fail(f"the citation [{token.content[:60]}] needs a bibliography; {hint}")
+                self.place.uncited(token.content)
             return self.citations.inlines[token.content]
         if kind == "footnote_ref":
             return [{"t": "Note", "c": self.notes.get(token.meta["id"], [])}]

@@ -21,6 +21,7 @@ from dpcore.site.report.build import drawn_figures
 from dpcore.site.report.citations import citations_of
 from dpcore.site.report.document import load_document
 from dpcore.site.report.page import report_page
+from dpcore.site.report.typed import typed_statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +41,11 @@ _RELOAD: Final = """
 })();
 """
 _ERROR: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>A mistake in the report</title></head>
-<body><main><h1>A mistake in the report</h1><p>%s</p><p>Correct it and save: this page follows.</p></main>
+<html lang="en"><head><meta charset="utf-8"><title>A mistake in the report</title>
+<style>body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 45rem; margin: 3rem auto; padding: 0 1rem; }
+.said { border-left: 4px solid #d55e00; padding-left: 1rem; overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) { body { background: #111; color: #eee; } }</style></head>
+<body><main><h1>A mistake in the report</h1><p class="said">%s</p><p>Correct it and save: this page reloads by itself.</p></main>
 <script>%s</script></body></html>
 """
 
@@ -62,6 +66,8 @@ class Preview:
         Its page, or a page with what is wrong.
     drawn : tuple of str
         The figures that the last build had to draw.
+    notes : tuple of str
+        What its author should look at: numbers that were typed.
     """
 
     source: Path
@@ -71,6 +77,7 @@ class Preview:
     page: str = ""
     problem: str = ""
     drawn: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     seen: dict[Path, float] = field(default_factory=dict)
     changed: threading.Condition = field(default_factory=threading.Condition)
     waiting: int = 0
@@ -85,6 +92,7 @@ class Preview:
             figures, self.drawn = drawn_figures(document, self.cache, Progress(quiet=True))
             self.page = report_page(document, figures, citations_of(document), reload=reload)
             self.problem = ""
+            self.notes = tuple(typed_statements(document))
             paths = [self.source, *(inside(document.folder, name) for name in document.inputs)]
         except DpcoreError as error:
             self.problem = str(error)
@@ -188,9 +196,11 @@ def serve(source: Path, port: int, settings: Mapping[str, str]) -> int:
         sys.stdout.flush()
         try:
             while True:
+                for note in preview.notes:
+                    sys.stderr.write(f"note: {note}\n")
                 if preview.problem:
                     sys.stderr.write(f"error: {preview.problem}\n")
-                    preview.problem = ""
+                preview.notes, preview.problem = (), ""
                 time.sleep(POLL)
                 if preview.look() and not preview.problem:
                     sys.stdout.write(f"built again; drew {len(preview.drawn)} figures\n")

@@ -1,4 +1,4 @@
-"""Pandoc and Typst, each in a process of its own: no network, no file but those handed over, and a limit of time and memory."""
+"""Pandoc, Typst and a converter of pictures, each in a process of its own: no network, no file but those handed over, and a limit of time and memory."""
 
 from __future__ import annotations
 
@@ -26,6 +26,19 @@ try:
     data = typst.compile("main.typ", root=".", format="pdf", ignore_system_fonts=facts["bare"])
 except Exception as error:
     sys.stderr.write(str(error))
+    sys.exit(3)
+sys.stdout.buffer.write(data)
+"""
+
+
+_SVG: Final = """
+import sys, vl_convert
+form, ppi = sys.argv[1:]
+svg = sys.stdin.buffer.read().decode()
+try:
+    data = vl_convert.svg_to_png(svg, ppi=float(ppi)) if form == "png" else vl_convert.svg_to_pdf(svg)
+except Exception as error:
+    sys.stderr.write(str(error).partition("\\n")[0])
     sys.exit(3)
 sys.stdout.buffer.write(data)
 """
@@ -76,6 +89,13 @@ def typst_pdf(folder: Path) -> bytes:
     return _run([sys.executable, "-I", "-c", _TYPST], b'{"bare": true}', folder, "Typst")
 
 
+def picture_of(svg: str, form: str, ppi: float) -> bytes:
+    """Return somebody's SVG as ``png`` or ``pdf``; what is too large or no SVG is an error in one sentence."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-I", "-c", _SVG, form, str(ppi)]
+        return _run(command, svg.encode(), Path(folder), "The converter of SVG pictures")
+
+
 def _run(command: list[str], data: bytes, folder: Path, name: str) -> bytes:
     environment = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP") if key in os.environ}
     environment |= dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), NOWHERE)
@@ -107,8 +127,9 @@ def _run(command: list[str], data: bytes, folder: Path, name: str) -> bytes:
 
 
 def _limit() -> None:
-    """Bound the time of the process that starts now; it runs before its program."""
+    """Bound time and memory of the process that starts now; it runs before its program."""
     import resource  # noqa: PLC0415  # not on every system
 
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -29,7 +29,7 @@ class LedgerDrawer(Drawer):
 
     file: str = fields.text("", words="a CSV or JSON file with label, expression, count")
     rows: str = fields.text("", words="the same table as text, instead of a file")
-    epsilon: float = fields.number(1.0, low=0.0)
+    epsilon: float | None = fields.number(None, low=0.0)
     delta: float = fields.rate(1e-6)
     relation: str | None = fields.choice("substitution", "add/remove", default="")
     view: str = fields.choice("budget", "costs", "region", "filters")
@@ -50,8 +50,10 @@ class LedgerDrawer(Drawer):
 
     @property
     def budget(self) -> Variable:
-        """What may be spent."""
-        return Variable("budget", call("dpcore.ledger:Budget", self.epsilon, self.delta))
+        """What may be spent; the pictures that need a budget take 1 if none is given."""
+        return Variable(
+            "budget", call("dpcore.ledger:Budget", 1.0 if self.epsilon is None else self.epsilon, self.delta)
+        )
 
     def target(self) -> tuple[str, float]:
         """Return the delta."""
@@ -62,11 +64,12 @@ class LedgerDrawer(Drawer):
         return getattr(self, f"_{self.view}")()
 
     def table(self) -> Any:
-        """Return delta of the whole ledger at round epsilons, the budget's among them."""
+        """Return delta of the whole ledger at round epsilons, the budget's among them if there is one."""
         if self.view != "region":
             return None
         top = 1.5 * (self.epsilon or 1.0)
-        round_ = {float(f"{step * top / 12:.6g}") for step in range(13)} | {self.epsilon}
+        own = set() if self.epsilon is None else {self.epsilon}
+        round_ = {float(f"{step * top / 12:.6g}") for step in range(13)} | own
         return call("dpcore.frames:deltas", Method(self.ledger, "named_region"), sorted(round_))
 
     def _budget(self) -> Any:
@@ -81,8 +84,9 @@ class LedgerDrawer(Drawer):
         )
 
     def _region(self) -> Any:
-        budget = call("dpcore:dp", self.epsilon, self.delta)
-        regions = {"ledger": Method(self.ledger, "named_region"), "budget": budget}
+        regions: dict[str, Any] = {"ledger": Method(self.ledger, "named_region")}
+        if self.epsilon is not None:  # a budget that nobody stated must not stand on a label
+            regions["budget"] = call("dpcore:dp", self.epsilon, self.delta)
         return draws("dpcore.charts:region_figure", regions)
 
     def _filters(self) -> Any:
@@ -121,7 +125,7 @@ class PeelingDrawer(Drawer):
 
     kind: ClassVar[str] = "peeling"
     meaning: ClassVar[str] = (
-        "whether a region is a product of single constraints: its levels after some steps of the peeling"
+        "whether a region is a product of single constraints: what is left after one constraint after the other is taken off"
     )
 
     region: str = fields.expression()

@@ -148,7 +148,7 @@ class IntervalTableDrawer(IntervalDrawer):
 
     kind: ClassVar[str] = "interval"
     meaning: ClassVar[str] = (
-        "a private interval of a column: its half-width, its parts and its simulated coverage, as a table"
+        "a private interval for a column: its half-width, its parts and its simulated coverage, as a table"
     )
 
     releases: int = fields.integer(2000, low=1, high=10**6)
@@ -159,7 +159,7 @@ class IntervalTableDrawer(IntervalDrawer):
         options = self.options("releases", "seed")
         frame = Variable("frame", call("dpcore.planner.interval:interval_table", self.plan, self.data, **options))
         words = call("dpcore.charts.answers:interval_words", frame)
-        return draws("dpcore.charts.answers:table_figure", frame, words, f"A private interval of the {self.statistic}")
+        return draws("dpcore.charts.answers:table_figure", frame, words, f"A private interval for the {self.statistic}")
 
 
 @enter

@@ -71,8 +71,8 @@ class CalibrationDrawer(Drawer):
         path = None if kind is None else f"dpcore.calibration.requirements:{kind.__name__}"
         requirement = None if path is None else call(path, **self.requirement)
         options = self.options("error", "probability", "k", "width", "delta", "fpr", "q")
-        asked = call("dpcore.calibration.answers:Question", self.unknown, requirement=requirement, **options)
-        return Variable("question", asked)
+        question = call("dpcore.calibration.answers:Question", self.unknown, requirement=requirement, **options)
+        return Variable("question", question)
 
     @property
     def answers(self) -> Variable:
@@ -88,10 +88,10 @@ class CalibrationDrawer(Drawer):
         if self.view == "regions":
             regions = call("dpcore.calibration.answers:regions", self.question, self.answers)
             return draws("dpcore.charts:region_figure", regions, filled=False, **self.options("log"))
-        asked = self.asked
+        question = self.asked
         rows = call("dpcore.calibration.answers:ladder", self.question)
-        across = "error allowed" if asked.requirement is None else asked.requirement.axis
-        options = {"current": asked.place, "parameter": across, "value": _unknown_title(asked)}
+        across = "error allowed" if question.requirement is None else question.requirement.axis
+        options = {"current": question.place, "parameter": across, "value": _unknown_title(question)}
         return draws("dpcore.charts:utility_figure", rows, **options)
 
     def table(self) -> Any:

@@ -46,7 +46,7 @@ class DisclosureDrawer(ProtectionDrawer):
     """Records by the size of their class."""
 
     kind: ClassVar[str] = "disclosure"
-    meaning: ClassVar[str] = "records by the size of their class in some columns, as read and as given away"
+    meaning: ClassVar[str] = "records by the size of their class in some columns, as read and as released"
 
     sensitive: tuple[str, ...] = fields.texts(words="columns that an attacker wants to learn")
     small: int = fields.integer(5, low=1)
@@ -101,7 +101,7 @@ class ProtectionRegionDrawer(ProtectionDrawer):
     """What one released value tells."""
 
     kind: ClassVar[str] = "protection_region"
-    meaning: ClassVar[str] = "what one released value of PRAM, k-noise or k-PRAM tells about the true one"
+    meaning: ClassVar[str] = "what one released value of PRAM, k-noise or k-PRAM reveals about the true one"
 
     shift: float = fields.above_zero(1.0)
 

@@ -18,7 +18,7 @@ class IntervalDrawer(ColumnDrawer):
     """The plan of a private interval."""
 
     statistic: str = fields.choice(*PLANS)
-    equals: str | None = fields.text(default=None, words="the answer whose proportion is asked for")
+    equals: str | None = fields.text(default=None, words="the answer whose proportion is estimated")
     at_least: float | None = fields.number(None)
     probability: float = fields.number(0.5, low=0.0, low_open=True, high=1.0, high_open=True)
     epsilon: float = fields.above_zero(1.0)
@@ -54,7 +54,7 @@ class IntervalWidthDrawer(IntervalDrawer):
     """The width of an interval."""
 
     kind: ClassVar[str] = "interval_width"
-    meaning: ClassVar[str] = "the half-width of a private interval of a column as n or ε changes"
+    meaning: ClassVar[str] = "the half-width of a private interval for a column as n or ε changes"
 
     against: str = fields.choice(*AGAINST)
 
@@ -69,7 +69,9 @@ class IntervalCoverageDrawer(IntervalDrawer):
     """Simulated intervals."""
 
     kind: ClassVar[str] = "interval_coverage"
-    meaning: ClassVar[str] = "simulated private intervals of a column beside the truth, and how many of them hold it"
+    meaning: ClassVar[str] = (
+        "simulated private intervals for a column beside the truth, and how many of them contain it"
+    )
 
     releases: int = fields.integer(2000, low=1, high=10**6)
     seed: int = fields.integer(0)

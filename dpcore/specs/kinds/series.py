@@ -103,7 +103,7 @@ class SeriesAttacksDrawer(NoisySeriesDrawer):
     """What is learnt about each time."""
 
     kind: ClassVar[str] = "series_attacks"
-    meaning: ClassVar[str] = "what noisy means over time tell about the value of one user at each time"
+    meaning: ClassVar[str] = "what noisy means over time reveal about the value of one user at each time"
 
     def recipe(self) -> Any:
         """Return the figure of the attacks."""

@@ -32,8 +32,8 @@ class SweepDrawer(Drawer):
 
     def __post_init__(self) -> None:
         """Refuse a grid that is no map."""
-        asked = self.asked
-        several = [name for name, values in asked.axes if len(values) > 1]
+        question = self.asked
+        several = [name for name, values in question.axes if len(values) > 1]
         if len(several) != 2:  # a map is flat
             msg = f"A map varies two holes and holds the others fixed; got {len(several)} that vary."
             raise DomainError(msg)

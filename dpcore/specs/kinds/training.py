@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpcore.core.errors import DomainError
+from dpcore.regions.tradeoff import literal
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.recipes import Variable, call, draws
@@ -31,6 +32,10 @@ class ClaimDrawer(Drawer):
         judgement = call("dpcore.training:judge", self.mechanism, self.k, self.epsilon, self.delta)
         return draws("dpcore.charts.claims:claim_figure", judgement)
 
+    def target(self) -> tuple[str, float]:
+        """Return the delta of the claim."""
+        return "delta", self.delta
+
 
 @enter
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,10 @@ class AccountantsDrawer(Drawer):
         """Return the figure of the reports."""
         rows = call("dpcore.training:reports", self.mechanism, self.k, self.delta)
         return draws("dpcore.charts.claims:accountants_figure", rows, claimed=self.claimed)
+
+    def target(self) -> tuple[str, float]:
+        """Return the delta of the reports."""
+        return "delta", self.delta
 
 
 @enter
@@ -87,6 +96,11 @@ class TrainingDrawer(Drawer):
             msg = "A step is given by sigma and q, or by step, a region such as user_gaussian(1.1, 0.01, 3)."
             raise DomainError(msg)
 
+    def about(self) -> dict[str, Any]:
+        """Return the parameters, and the region of one step as the mechanism that is repeated."""
+        step = self.step or f"poisson_gaussian({literal(self.sigma)}, {literal(self.q)})"
+        return {**super().about(), "mechanism": step}
+
 
 @enter
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +127,10 @@ class StepsDrawer(TrainingDrawer):
             "dpcore.charts.amplified:steps_figure", Variable("frame", rows), delta=self.delta, steps=self.mark, **named
         )
 
+    def target(self) -> tuple[str, float]:
+        """Return the delta of all steps together."""
+        return "delta", self.delta
+
 
 @enter
 @dataclass(frozen=True, kw_only=True)
@@ -131,3 +149,7 @@ class RatesDrawer(TrainingDrawer):
         else:
             rows = call("dpcore.training:step_rates", self.step, self.steps)
         return draws("dpcore.charts.amplified:rate_figure", rows)
+
+    def about(self) -> dict[str, Any]:
+        """Return the parameters; every step is one copy of the mechanism."""
+        return {**super().about(), "k": self.steps}

@@ -1,0 +1,59 @@
+"""Searches that once went on for ever, or for a thousand rounds, at numbers that nobody would choose."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from dpcore.mechanisms.geometric import Geometric
+from dpcore.planner.interval.allowance import allowance
+from dpcore.planner.sensitivity.blocking import noisy_quantile
+from dpcore.utility.noise import GeometricNoise, worst_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SECONDS = 8  # each takes a hundredth
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Fail instead of waiting."""
+
+    def late(*_: object) -> None:
+        pytest.fail("the search does not end")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-17, 1e-30, 1e-49])
+@pytest.mark.parametrize("miss", [0.3, 0.05, 1e-3, 1e-9])
+def test_the_reach_of_wide_integer_noise(epsilon: float, miss: float) -> None:
+    """Beyond 2^53 the next integer is the same double: one more was no step."""
+    with bounded():
+        reach = Geometric(epsilon).law.reach(miss)
+        many = worst_quantile(GeometricNoise(epsilon), 3, miss)
+    assert reach == pytest.approx(-np.log(miss) / epsilon, rel=1e-6)
+    assert many >= reach * (1 - 1e-12)
+
+
+def test_an_allowance_below_all_digits() -> None:
+    """The least one was searched down to the smallest double."""
+    with bounded():
+        assert 0.0 <= allowance("laplace", 0.95, 1e-9) <= 1e-14
+
+
+def test_a_quantile_of_noise_that_is_nearly_nothing() -> None:
+    """Twice nothing is nothing."""
+    with bounded():
+        assert 0.0 <= noisy_quantile(np.zeros(3), 1e-30, 1e-300) < 1e-30
