@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from dpcore.charts.movable import _Facts
+from dpcore.curves.roots import _step_down
 from dpcore.mechanisms.geometric import Geometric
 from dpcore.planner.interval.allowance import allowance
 from dpcore.planner.sensitivity.blocking import noisy_quantile
-from dpcore.utility.noise import GeometricNoise, worst_quantile
+from dpcore.utility.noise import GeometricNoise, least_reach, worst_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,3 +60,23 @@ def test_a_quantile_of_noise_that_is_nearly_nothing() -> None:
     """Twice nothing is nothing."""
     with bounded():
         assert 0.0 <= noisy_quantile(np.zeros(3), 1e-30, 1e-300) < 1e-30
+
+
+def test_a_step_below_every_double() -> None:
+    """A thousandth of a tolerance of a tiny loss is 0, and three times that, too."""
+    with bounded():
+        assert _step_down(lambda _: (-1.0, -1.0), 1e-320) == 0.0
+
+
+def test_a_value_that_is_no_number_has_a_name() -> None:
+    """It differs from itself, and no other name made that better."""
+    with bounded():
+        assert _Facts().expression("height", math.nan)["expr"].endswith(".height")
+
+
+@pytest.mark.parametrize("off", [1e-15, 1e-9, 0.5])
+def test_a_reach_that_starts_too_low(off: float) -> None:
+    """It went up by one double at a time: a relative 1e-9 took ten million rounds."""
+    with bounded():
+        found = least_reach(lambda t: float(t < 1.0), 0.5, 0.0, 1.0 - off)
+    assert found == pytest.approx(1.0, rel=1e-13)

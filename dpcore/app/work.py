@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.app import worker
 from dpcore.app.cache import MOST_BYTES, Cache, pack, pack_error, unpack
-from dpcore.app.idle_memory import idle_timer, module_freezer
+from dpcore.app.idle_memory import collector, idle_timer
 from dpcore.core.domains import POSITIVE
 from dpcore.core.effort import current, effort, impose
 from dpcore.core.errors import BudgetError, DpcoreError
@@ -398,7 +398,7 @@ def begin() -> None:
     _rerun.begin()
     if get_script_run_ctx() is not None:  # otherwise this thread does not belong to a page
         idle_timer.note()
-        module_freezer.note()
+        collector.note()
         impose(tolerance=TOLERANCE, deadline=2 * DEADLINE, memory=worker.MEMORY, progress=lambda _: _look())
         install(keeper(cache()))
 

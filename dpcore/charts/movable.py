@@ -92,7 +92,7 @@ class _Facts:
     def expression(self, stem: str, value: float | str) -> dict[str, str]:
         """Return the expression for a value; the same one in all layers, which share their scales."""
         name, more = stem, 0
-        while self.known.get(name, value) != value:
+        while name in self.known and self.known[name] != value:  # at most one round for each known name
             more += 1
             name = f"{stem}_{more}"
         self.known[name] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _ROUGH = 0.02  # tolerance with which a root is located before it is computed
 _STRIDE, _STRIDES = 1.3, 40  # factor from one place to the next around a guess, and how many of them downwards
+_SMALLEST = math.ulp(0.0)
 _SHORTENINGS = 3  # halvings of the last step down: a ratio of 3 shrinks to 3^(1/8); fewer only widen the bracket
 
 
@@ -143,7 +145,7 @@ def _narrow(
 
 def _step_down(gaps: Callable[[float], tuple[float, float]], high: float) -> float:
     """Return a point just below `high` where even the lower delta exceeds the target: the true root is above it."""
-    width = 1e-3 * current().tolerance * high
+    width = max(1e-3 * current().tolerance * high, _SMALLEST)  # a product of small numbers may be 0
     # at most log3(1e3 / tolerance) rounds, 32 for the smallest tolerance
     while high - width > 0:
         if gaps(high - width)[0] >= 0:

@@ -174,8 +174,9 @@ def worst_quantile(noise: CentredNoise, many: int, miss: float, counts: FloatArr
     if not noise.integer:
         return 0.0 if missed(0.0) <= miss else least_reach(missed, miss, 0.0, high)
     low = -1.0
-    while missed(high) > miss:  # off by rounding: some rounds
-        high = max(high + 1.0, math.nextafter(high, math.inf))
+    step = 1.0
+    while missed(high) > miss and math.isfinite(high):  # off by rounding: doubled, some thousand rounds at most
+        high, step = max(high + step, math.nextafter(high, math.inf)), 2.0 * step
     while (middle := float((low + high) // 2)) not in (low, high):
         low, high = (low, middle) if missed(middle) <= miss else (middle, high)
     return high
@@ -186,8 +187,9 @@ def least_reach(missed: Callable[[float], float], miss: float, low: float, high:
 
     `missed` falls; it is above `miss` at `low` and, but for rounding, not at `high`.
     """
-    while missed(high) > miss:
-        high = math.nextafter(high, math.inf)
+    step = math.ulp(high)
+    while missed(high) > miss and math.isfinite(high):  # off by rounding: doubled, some two thousand rounds at most
+        high, step = high + step, 2.0 * step
     while high - low > 1e-14 * high:
         middle = 0.5 * (low + high)
         if middle in (low, high):

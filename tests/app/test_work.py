@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+import tomllib
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -393,7 +394,7 @@ def test_threads_share_a_few_arenas() -> None:
 
 
 def test_modules_are_left_out_of_collection_once() -> None:
-    freezer = idle_memory.ModuleFreezer()
+    freezer = idle_memory.Collector()
     freezer.note()
     frozen = gc.get_freeze_count()
     assert frozen > 100_000  # numpy, scipy, pandas and altair
@@ -402,3 +403,31 @@ def test_modules_are_left_out_of_collection_once() -> None:
     assert gc.get_freeze_count() <= frozen
     assert len(kept) == 1000
     gc.unfreeze()
+
+
+class Circle:
+    """An object that refers to itself: only a collection frees it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_garbage_is_collected_for_all_visitors_together() -> None:
+    """Streamlit's own collection after every run scanned every visitor's objects for each of them."""
+    settings = tomllib.loads(
+        (Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    )
+    assert settings["runner"]["postScriptGC"] is False
+    collector = idle_memory.Collector(every=3600.0)
+    collector.note()
+    kept = weakref.ref(Circle())
+    gc.disable()
+    try:
+        collector.note()
+        assert kept() is not None, "not after every run"
+        collector.every = 0.0
+        collector.note()
+        assert kept() is None
+    finally:
+        gc.enable()
+        gc.unfreeze()

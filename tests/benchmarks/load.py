@@ -48,6 +48,7 @@ class Tally:
         self.visitors, self.pid = visitors, pid
         self.first: list[float] = []
         self.changes: list[float] = []
+        self.pages: dict[str, list[float]] = {}  # changes by page
         self.errors: list[str] = []
         self.begun = Costs(pid)
         self.gathered: tuple[int, Costs] | None = None  # changes and costs when the last one had seen a page
@@ -58,10 +59,17 @@ class Tally:
         if len(self.first) == self.visitors:
             self.gathered = len(self.changes), Costs(self.pid)
 
+    def change(self, page: str, seconds: float) -> None:
+        """Note a change on a page."""
+        self.changes.append(seconds)
+        self.pages.setdefault(page or "Start", []).append(seconds)
+
     def tell(self) -> None:
         """Print all."""
         print(line("first pages", self.first))
         print(line("changes", self.changes))
+        for page, times in self.pages.items():
+            print(line(f"  {page}", times))
         whole = Costs(self.pid)
         print(f"processor time, all: {whole.since(self.begun)}")
         if self.gathered is not None:
@@ -132,7 +140,7 @@ async def visit(address: str, number: int, ends: float, tally: Tally) -> None:
                 begun = time.monotonic()
                 await socket.send(page.change(key, value if text is None else text.format(value)))
                 await _answer(socket, page)
-                tally.changes.append(time.monotonic() - begun)
+                tally.change(name, time.monotonic() - begun)
                 tally.errors += page.errors
     except (OSError, TimeoutError, WebSocketException, KeyError) as error:
         tally.errors.append(f"{type(error).__name__}: {error}")
