@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from dpcore.charts.movable import _Facts
+from dpcore.core.errors import DomainError
 from dpcore.curves.roots import _step_down
 from dpcore.mechanisms.geometric import Geometric
 from dpcore.planner.interval.allowance import allowance
 from dpcore.planner.sensitivity.blocking import noisy_quantile
+from dpcore.planner.series import SeriesModel
 from dpcore.utility.noise import GeometricNoise, least_reach, worst_quantile
 
 if TYPE_CHECKING:
@@ -80,3 +82,18 @@ def test_a_reach_that_starts_too_low(off: float) -> None:
     with bounded():
         found = least_reach(lambda t: float(t < 1.0), 0.5, 0.0, 1.0 - off)
     assert found == pytest.approx(1.0, rel=1e-13)
+
+
+@pytest.mark.parametrize("far", [1e155, 1e200, 1e308])
+@pytest.mark.parametrize("back", [0.0, 1e-300])
+def test_a_series_whose_long_run_is_beyond_doubles(far: float, back: float) -> None:
+    """Powers of a stable matrix with a large entry became infinite, and stayed so for ever."""
+    model = SeriesModel(((0.5, far), (back, 0.5)), ((1.0, 0.0), (0.0, 1.0)), 1.0)
+    with bounded(), pytest.raises(DomainError):
+        model.stationary()
+
+
+def test_a_series_that_forgets_slowly() -> None:
+    factor = 1.0 - 2.0**-10
+    (row,) = SeriesModel(((factor,),), ((1.0,),), 1.0).stationary()
+    assert row[0] == pytest.approx(1.0 / (1.0 - factor**2), rel=1e-9)

@@ -53,6 +53,28 @@ class Part:
         return cls(list(plain["rows"]), cells)
 
 
+def part_of(grid: Grid, number: int, plain: Any) -> Part | None:
+    """Return the part of a grid that a file holds; None if it is not that part, or not whole."""
+    if not isinstance(plain, dict) or not isinstance(plain.get("cells"), list):
+        return None
+    rows = [grid.number(place) for place in part_places(grid, number)]
+    if plain.get("rows") != rows or len(plain["cells"]) != len(rows) or not all(map(_is_cell, plain["cells"])):
+        return None
+    return Part.of(plain)
+
+
+def _is_cell(cell: object) -> bool:
+    """Whether a value read from a file is a cell: the text of an error, or three ordered numbers and three texts."""
+    if isinstance(cell, str):
+        return True
+    if not isinstance(cell, list) or len(cell) != len(Answer._fields):
+        return False
+    numbers, texts = cell[:3], cell[3:]
+    if not all(isinstance(one, str) for one in texts):
+        return False
+    return all(type(one) in (int, float) for one in numbers) and numbers[1] <= numbers[2]
+
+
 def part_size(grid: Grid) -> int:
     """Return the number of cells of one part: whole stretches that share a region, if they are not too long."""
     if grid.shared > MOST:
@@ -63,6 +85,12 @@ def part_size(grid: Grid) -> int:
 def part_count(grid: Grid) -> int:
     """Return the number of parts of a grid."""
     return -(-grid.size // part_size(grid))
+
+
+def part_places(grid: Grid, number: int) -> list[tuple[int, ...]]:
+    """Return the cells of a part, each by its place on every axis, in the order of the work."""
+    first = number * part_size(grid)
+    return [grid.places(place) for place in range(first, min(first + part_size(grid), grid.size))]
 
 
 def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
@@ -82,8 +110,7 @@ def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
     Part
         Its rows and cells.
     """
-    first = number * part_size(grid)
-    places = [grid.places(place) for place in range(first, min(first + part_size(grid), grid.size))]
+    places = part_places(grid, number)
     cells = [grid.values(place) for place in places]
     questions = [_arguments(grid, cell) for cell in cells]
     with effort(tolerance=tolerance):

@@ -23,7 +23,7 @@ from dpcore.core.domains import COUNT, TOLERANCE
 from dpcore.core.effort import current
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import FACTS
-from dpcore.sweeps.cells import COLUMNS, Part, compute_part, part_count
+from dpcore.sweeps.cells import COLUMNS, Part, compute_part, part_count, part_of
 from dpcore.sweeps.grid import Grid
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class PartFolder:
     """Finished parts in a folder: one file each, written whole or not at all."""
 
     def __init__(self, folder: Path | None, grid: Grid, tolerance: float) -> None:
-        self.folder, self.digest = folder, grid.digest(tolerance)
+        self.folder, self.grid, self.digest = folder, grid, grid.digest(tolerance)
         if folder is None:
             return
         folder.mkdir(parents=True, exist_ok=True)
@@ -234,23 +234,25 @@ class PartFolder:
         facts = {"digest": self.digest, "version": version}
         if not mark.exists():
             self._write(mark, facts)
-        elif json.loads(mark.read_text(encoding="utf-8")) != facts:
+        elif _kept(mark) != facts:
             msg = f"{folder} holds parts of another sweep or version: remove the folder or name another one."
             raise DomainError(msg)
 
     def finished(self) -> dict[int, Part]:
-        """Return the parts that are there."""
+        """Return the parts that are there; one that is damaged is left out, and computed again."""
         if self.folder is None:
             return {}
-        files = sorted(self.folder.glob("part-*.json"))
-        return {
-            int(file.stem.partition("-")[2]): Part.of(json.loads(file.read_text(encoding="utf-8"))) for file in files
-        }
+        files = ((number, self._file(number)) for number in range(part_count(self.grid)))
+        parts = ((number, part_of(self.grid, number, _kept(file))) for number, file in files if file.is_file())
+        return {number: part for number, part in parts if part is not None}
+
+    def _file(self, number: int) -> Path:
+        return Path(self.folder or ".") / f"part-{number:07}.json"
 
     def keep(self, number: int, part: Part) -> None:
         """Write one part."""
         if self.folder is not None:
-            self._write(self.folder / f"part-{number:07}.json", part.plain())
+            self._write(self._file(number), part.plain())
 
     @staticmethod
     def _write(path: Path, content: dict[str, Any]) -> None:
@@ -258,6 +260,14 @@ class PartFolder:
         draft = path.with_suffix(".draft")
         draft.write_text(json.dumps(content), encoding="utf-8")
         draft.replace(path)
+
+
+def _kept(file: Path) -> Any:
+    """Return what a file of a folder holds, None if it is damaged."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _table(grid: Grid, parts: Mapping[int, Part]) -> pd.DataFrame:

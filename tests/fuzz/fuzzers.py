@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.fuzz import formulas, language, links, readers, records
+from tests.fuzz import documents, formulas, language, links, readers, records
 
-KINDS: Final = {**language.KINDS, **readers.KINDS, **records.KINDS, **formulas.KINDS, **links.KINDS}
+KINDS: Final = {**language.KINDS, **readers.KINDS, **records.KINDS, **documents.KINDS, **formulas.KINDS, **links.KINDS}

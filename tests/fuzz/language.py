@@ -182,7 +182,7 @@ def ask_region(given: tuple[str, list[float], list[float]]) -> None:
         raise BudgetError(refusal)
 
 
-LANGUAGE: Final = Kind("language", "texts, read or refused, and asked if quick", draw_text, ask_text, 798_000, 0.25)
+LANGUAGE: Final = Kind("language", "texts, read or refused, and asked if quick", draw_text, ask_text, 783_000, 0.25)
 QUESTION: Final = Kind("questions", "one question to a region", draw_question, ask_question, 50_000, 0.2)
 REGIONS: Final[Kind] = Kind("regions", "all questions to a region", draw_region, ask_region, 1_000, 2.0)
 KINDS: Final = {kind.name: kind for kind in (LANGUAGE, QUESTION, REGIONS)}

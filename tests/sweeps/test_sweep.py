@@ -183,6 +183,31 @@ def test_an_interrupted_sweep_continues(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "[" * 100_000,
+        '{"rows": [0, 1], "cells": ["x"]}',
+        '{"rows": [1, 0], "cells": ["x", "y"]}',
+        '{"rows": [0, 1], "cells": [[1, 2, 1, "exact", "", ""], "y"]}',
+        '{"rows": [0, 1], "cells": [[NaN, NaN, NaN, "exact", "", ""], "y"]}',
+        '{"rows": [0, 1], "cells": [[1, 1, 1, 1, "", ""], "y"]}',
+    ],
+)
+def test_a_damaged_part_is_computed_again(tmp_path: Path, text: str) -> None:
+    grid = Grid.of("gdp({m})", "delta", {"m": [1, 2]}, epsilon=1)
+    whole = run_sweep(grid, cores=1, folder=tmp_path)
+    (tmp_path / "part-0000000.json").write_text(text, encoding="utf-8")
+    (tmp_path / "part-x.json").write_text(text, encoding="utf-8")
+    pd.testing.assert_frame_equal(run_sweep(grid, cores=1, folder=tmp_path), whole, check_exact=True)
+    (tmp_path / "sweep.json").write_text(text, encoding="utf-8")
+    with pytest.raises(DomainError, match="another sweep"):
+        run_sweep(grid, cores=1, folder=tmp_path)
+
+
 def test_parts_of_another_sweep_are_not_taken(tmp_path: Path) -> None:
     run_sweep(Grid.of("gdp({m})", "delta", {"m": [1]}, epsilon=1), cores=1, folder=tmp_path)
     with pytest.raises(DomainError, match="another sweep"):

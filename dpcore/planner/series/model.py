@@ -46,6 +46,7 @@ MOST_STATES: Final = 200
 RELEASES = COUNT.but(name="releases", high=MOST_RELEASES, meaning="how many times the mean is released")
 REACH = POSITIVE.but(name="range", label="R", meaning="how far one value can move: upper minus lower bound", high=1e12)
 _VARIANCE = POSITIVE.but(name="The variance of the prior", high=1e12)
+_DOUBLINGS: Final = 80  # a size of 1 - 1e-16 is below 1e-20 after 2^59 steps; the others leave room for large entries
 _WORST_CONDITION = 1e12  # beyond it an inverse has no correct digit left worth showing
 _NEGATIVE = 1e-12  # of the largest entry: so far below 0 an eigenvalue may be by rounding
 
@@ -146,9 +147,15 @@ class SeriesModel:
             )
             raise DomainError(msg)
         a, total = np.array(self.matrix), np.array(self.covariance)
-        while np.abs(a).max() > 1e-20:  # doubles the number of steps added up
-            total = total + a @ total @ a.T
-            a = a @ a
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(_DOUBLINGS):  # of the number of steps added up
+                if np.abs(a).max() <= 1e-20:
+                    break
+                total = total + a @ total @ a.T
+                a = a @ a
+        if not (np.isfinite(total).all() and np.abs(a).max() <= 1e-20):
+            msg = "The covariance of a series that has run for long is too large for doubles; choose a flat prior or a variance."
+            raise DomainError(msg)
         return np.asarray(total, dtype=np.float64)
 
     def kernels(self, prior: str | float, steps: int) -> list[tuple[FloatArray, FloatArray]]:
