@@ -81,6 +81,15 @@ def test_earlier_questions_and_other_threads_change_no_bit(text: str) -> None:
         assert list(pool.map(lambda question: answer(shared, question), asked)) == alone
 
 
+@pytest.mark.long
+def test_sixteen_threads_ask_one_region_ten_thousand_questions() -> None:
+    text, epsilons = "poisson_gaussian(1.1, 0.01)^100", np.random.default_rng(1).uniform(0.0, 3.0, 10_000).tolist()
+    alone, shared = parse(text), parse(text)
+    serial = [alone.delta(epsilon) for epsilon in epsilons]
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(shared.delta, epsilons)) == serial
+
+
 def test_a_lattice_answers_an_epsilon_alone_as_among_others() -> None:
     region = parse("subsample(laplace(1), 0.1)^10")
     together = region.delta(np.array([0.05, 0.3, 0.8, 1.1]))
