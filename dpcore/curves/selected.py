@@ -29,6 +29,19 @@ For pure epsilon-privacy this is at most (2+s) epsilon, the bound of Papernot an
 Some mechanism attains the lower side: rank outputs by their likelihood ratio, upwards or downwards, and look whether the best one is
 beyond a threshold. Upwards the rates are (1-F(1-u), 1-F(1-T(u))), downwards, when all runs lie in a set, (F(u)-F(0), F(T(u))-F(0)).
 
+*Rounding*, in units of u = 2^-53, a library function having 4. The parameter is kept as log g, and everything else follows from this
+one double, with x = (1-g)/g = e^(-log g) - 1. It is lowered until the mean computed from it is above the mean wanted by more than
+its own rounding (4 units for x, 5 for 1 - g^s, 3 products): the law in use has at least as many runs. That is safe: 1 - F(1-d) is
+h(dx)/h(x) with h(x) = 1 - (1+x)^-s, or log(1+x) for s = 0, whose elasticity s x/((1+x)((1+x)^s - 1)) falls, since 1 - (1+x)^-s <= s x; so
+the quotient rises with x, and with it r, since the statement asks for less delta. In doubles the quotient has at most 40 units: 4 for
+x, 1 for the product, 5 for log(1+dx), which has an elasticity of at most 1, and so has e^y - 1 for y <= 0 beyond its 4, once above and
+once below. The polygon of n statements takes its masses from differences. A difference of neighbours is off by 3 units of the delta on
+its left, and by the h e^(-h)/(1 - e^-h) <= 1 units that a step h of the losses may be off; since the same difference enters the masses at
+both ends of its step with opposite signs, what is left in delta at epsilon is at most those 4 units, and 4 for the exponentials, of
+each delta to the right of epsilon and of the one before it: 8 (n + 2) units of delta. A mass below 8 units of the discounted mass S above
+it counts as 0 (`polygon_algebra.masses`); delta(epsilon) is at least (1 - e^(epsilon-L)) S, so that each takes at most 8 units of delta.
+Sums of positive masses add at most n + 1, the mirror image 10: with n = 1200 less than 21 000 in all.
+
 References: Liu, Talwar (2019); Papernot, Steinke (2022); Koskela, Redberg, Wang (2024).
 """
 
@@ -42,6 +55,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.rounding import UNIT
 from dpcore.curves import polygon_algebra
 from dpcore.curves.possible import deltas, raised
 
@@ -51,7 +65,8 @@ if TYPE_CHECKING:
 
 _NODES = 1200  # statements whose polygon is published: four times as many change epsilon by less than 1e-4
 _SMALLEST_DELTA = 1e-30  # of one run; below, the selection promises nothing
-_WIDEN = 1.0 + 1e-12  # above the rounding of generating functions and of masses from differences
+_WIDEN = 1.0 + 1e-11  # 90 000 units of 2^-53; the module counts less than 21 000
+_MEAN_UNITS = 32.0 * UNIT  # relative rounding of a mean, twice what is counted
 _ROUNDS, _FAN = 5, 33  # each round of a search narrows it to a 32nd
 _LEAST_RATE = 1e-9  # of the attained side: smaller rates drown in the rounding of 1 - beta
 _SAFE_SHARE = 1.0 - 1e-6  # of an attained power, above that rounding
@@ -78,17 +93,28 @@ class RunCount:
     shape: float
 
     @cached_property
-    def gamma(self) -> float:
-        """The parameter g of the negative binomial, in (0, 1), from the mean s (1-g) / (g (1-g^s))."""
+    def log_gamma(self) -> float:
+        """The logarithm of the parameter g in (0, 1), from the mean s (1-g) / (g (1-g^s)), never above the truth."""
         low, high = math.log(1e-18), 0.0
+        enough = self.mean * (1.0 + _MEAN_UNITS)
         for _ in range(200):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._mean(middle) > self.mean else (low, middle)
-        return math.exp(high)
+            low, high = (middle, high) if self._mean(middle) > enough else (low, middle)
+        return low
+
+    @property
+    def gamma(self) -> float:
+        """The parameter g."""
+        return math.exp(self.log_gamma)
+
+    @cached_property
+    def _odds(self) -> float:
+        """(1 - g) / g."""
+        return math.expm1(-self.log_gamma)
 
     def _mean(self, log_gamma: float) -> float:
         s = self.shape
-        odds = math.expm1(-log_gamma)  # (1 - g) / g
+        odds = math.expm1(-log_gamma)
         if s == 0.0:
             return odds / -log_gamma
         return s * odds / -math.expm1(s * log_gamma)
@@ -97,12 +123,10 @@ class RunCount:
         """Return 1 - F(1 - share): the probability that one of the runs falls into a set of this probability, and none without runs."""
         if math.isinf(self.shape):
             return np.asarray(-np.expm1(-self.mean * share), dtype=np.float64)
-        size = np.log1p(share * (1.0 - self.gamma) / self.gamma)
+        size = np.log1p(share * self._odds)
         if self.shape == 0.0:
-            return np.asarray(size / -math.log(self.gamma), dtype=np.float64)
-        return np.asarray(
-            np.expm1(-self.shape * size) / math.expm1(self.shape * math.log(self.gamma)), dtype=np.float64
-        )
+            return np.asarray(size / -self.log_gamma, dtype=np.float64)
+        return np.asarray(np.expm1(-self.shape * size) / math.expm1(self.shape * self.log_gamma), dtype=np.float64)
 
     def all(self, share: FloatArray) -> FloatArray:
         """Return F(share) - F(0): the probability that there are runs and all fall into a set of this probability."""
@@ -117,11 +141,10 @@ class RunCount:
         """
         if math.isinf(self.shape):
             return self._poisson_shifts(curve)
-        odds = self.gamma / (1.0 - self.gamma)
-        low, high = 0.0, min(curve.max_loss, -math.log(self.gamma))
+        low, high = 0.0, min(curve.max_loss, -self.log_gamma)
         for _ in range(_ROUNDS):
             fan = np.linspace(low, high, _FAN)
-            holds = np.flatnonzero(deltas(curve, fan)[1] <= np.expm1(fan) * odds)
+            holds = np.flatnonzero(deltas(curve, fan)[1] <= np.expm1(fan) / self._odds * (2.0 - _WIDEN))
             first = int(holds[0]) if holds.size else _FAN - 1
             low, high = float(fan[max(first - 1, 0)]), float(fan[first])
         return [((1.0 + self.shape) * high * _WIDEN, 0.0)]

@@ -155,3 +155,22 @@ def test_the_selection_of_a_long_run_is_tight() -> None:
     # down to that delta was so coarse that the epsilon of the selection was twice as large
     run = parse("poisson_gaussian(1.1, 0.004266666666666667)^14063")
     assert 0.9 < float(tuned(run, 20).epsilon(1e-5)) / float(tuned(gdp(0.598), 20).epsilon(1e-5)) < 1.0
+
+
+@pytest.mark.parametrize("shape", [0.0, 0.4, 1.0, 2.0])
+@pytest.mark.parametrize("mean", [1.0 + 1e-9, 1.001, 3.0, 1e6])
+def test_the_law_in_use_has_at_least_the_mean_wanted(mean: float, shape: float) -> None:
+    """In 40 digits: never fewer runs than wanted, hardly more, and the probabilities of the law with exactly this parameter."""
+    from mpmath import exp, expm1, log1p, mp, mpf, workdps
+
+    runs = RunCount(mean, shape)
+    with workdps(40):
+        g, s = exp(mpf(runs.log_gamma)), mpf(shape)
+        odds = expm1(-mpf(runs.log_gamma))
+        true = odds / -mpf(runs.log_gamma) if shape == 0.0 else s * (1 - g) / (g * (1 - g**s))
+        assert 0 <= true / mpf(mean) - 1 < 1e-13
+        for share in (1e-12, 1e-3, 0.3, 1.0):
+            size = log1p(mpf(share) * odds)
+            wanted = size / log1p(odds) if shape == 0.0 else expm1(-s * size) / expm1(-s * log1p(odds))
+            assert abs(mpf(float(runs.some(np.array([share]))[0])) / wanted - 1) < 40 * mpf(2) ** -53
+    assert mp.dps == 15
