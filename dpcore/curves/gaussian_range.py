@@ -33,8 +33,9 @@ from dpcore.core.question import question
 from dpcore.curves.base import Curve
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.possible import betas, deltas
+from dpcore.curves.quantiles import gaussian_above, gaussian_below
 from dpcore.curves.slopes import steepest
-from dpcore.curves.tangents import corners, gaussian_through, power, upper_deltas
+from dpcore.curves.tangents import corners, power, upper_deltas
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -52,8 +53,10 @@ _FAN = np.linspace(0.0, 1.0, 17)  # each fan narrows the best epsilon to an eigh
 _FANS = 5  # 8^-5 of the range, some 1e-3, which the window covers
 _CELLS = 1201  # alphas of the distances, on a geometric and on an even grid
 _HALVINGS = 50  # of a shift in [0, 1], to 1e-15
-_SLACK = 1e-10  # covers the rounding of quantiles, which is below 1e-13
-_ROUNDING = 1e-13  # absolute rounding of a quantile or a difference of rates
+_ROUNDING = 1e-12
+"""Absolute rounding of a rate of the Gaussian curve, over 1 + mu. A quantile z is off by 1e-13 (1 + |z|) at most (checked by
+`quantiles`), so G by 1e-13 (1 + |z|) phi(z - mu), and the slope of a tangent by mu times the first, relative; times half a cell the
+slope is at most 1, since G is convex and between 0 and 1. alpha - shift is exact where the two are close (Sterbenz)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
     end = min(curve.max_loss, steepest(curve, start) + 1.0)
     grid = np.unique(np.concatenate((np.linspace(0.0, end, _TANGENTS), np.linspace(0.0, min(end, 4.0), _TANGENTS))))
     first = np.log(power(curve, np.array([start])))
-    at_start = float(gaussian_through(np.full(1, math.log(start)), first, _log_rest(first))[0])
+    at_start = float(gaussian_above(np.full(1, math.log(start)), first)[0])
     best, at = math.inf, np.array([start])
     delta = upper_deltas(curve, grid)
     for step in range(_ROUNDS):
@@ -100,10 +103,10 @@ def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
         epsilon, log_alpha, log_power = corners(curve, grid, delta)
         inside = log_alpha >= math.log(start)
         if not inside.any():
-            return at_start * (1.0 + _SLACK) + _ROUNDING, at
+            return at_start, at
         width = np.append(np.diff(epsilon), end - epsilon[-1])[inside]
         epsilon, log_alpha, log_power = epsilon[inside], log_alpha[inside], log_power[inside]
-        value = gaussian_through(log_alpha, log_power, _log_rest(log_power))
+        value = gaussian_above(log_alpha, log_power)
         before, best = best, min(best, max(at_start, float(value.max())))
         at = np.exp(log_alpha[np.argsort(value)[-_CANDIDATES:]])
         # a cell of width h on a curve close to Gaussian overshoots by about h^2 / (8 mu)
@@ -117,13 +120,7 @@ def _upper_mu(curve: Curve, start: float) -> tuple[float, FloatArray]:
         order = np.argsort(np.concatenate((grid, fresh)))
         delta = np.concatenate((delta, upper_deltas(curve, fresh)))[order]
         grid = np.concatenate((grid, fresh))[order]
-    return best * (1.0 + _SLACK) + _ROUNDING, np.unique(np.append(at, start))
-
-
-def _log_rest(log_power: FloatArray) -> FloatArray:
-    """Return log(1 - power), rounded down."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.maximum(-np.expm1(log_power) - 4e-16, 0.0)), dtype=np.float64)
+    return best, np.unique(np.append(at, start))
 
 
 def _lower_mu(curve: Curve, alpha: float) -> float:
@@ -138,10 +135,7 @@ def _lower_mu(curve: Curve, alpha: float) -> float:
     power_floor = power_floor or _lower_power(curve, alpha) or float(curve.power_bounds(np.array([alpha]))[0][0])
     power_floor = max(power_floor, alpha)
     log_power = np.log(np.array([power_floor]))
-    with np.errstate(divide="ignore"):
-        log_beta = np.log(-np.expm1(log_power) + 4e-16)
-    value = float(gaussian_through(np.full(1, math.log(alpha)), log_power, log_beta)[0])
-    return value * (1.0 - _SLACK) - _ROUNDING
+    return float(gaussian_below(np.full(1, math.log(alpha)), log_power)[0])
 
 
 def _lower_power(curve: Curve, alpha: float) -> float:
@@ -201,7 +195,8 @@ class _Cells:
         ends = np.maximum(self.upper[:-1] - height + slope * half, self.upper[1:] - height - slope * half)
         # a cell that reaches below 0, where G has no tangent: G falls, so its right end bounds it
         ends = np.where(moved[:-1] <= 0.0, self.upper[:-1] - self._gaussian(moved[1:])[0], ends)
-        return lower, float(ends.max())
+        error = _ROUNDING * (1.0 + self.mu)
+        return lower - error, float(ends.max()) + error
 
     def _gaussian(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return G and its slope; 1 and 0 up to 0."""
@@ -213,11 +208,11 @@ class _Cells:
     def gap(self) -> tuple[float, float]:
         """Return bounds of the largest f - G."""
         low, high = self._excess(0.0)
-        return max(0.0, low - _ROUNDING), max(0.0, high + _ROUNDING)
+        return max(0.0, low), max(0.0, high)
 
     def regret(self) -> tuple[float, float]:
         """Return bounds of the smallest kappa with f(alpha) - kappa <= G(alpha - kappa)."""
-        return self._smallest(0) * (1.0 - _SLACK), self._smallest(1) * (1.0 + _SLACK) + _ROUNDING
+        return self._smallest(0), self._smallest(1)
 
     def _smallest(self, side: int) -> float:
         """Return the smallest shift for one side of the bound: for the lower side one that fails, for the upper one that fits."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import erfinv, ndtr, ndtri_exp
+from scipy.special import ndtr, ndtri_exp
 
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import BudgetError
@@ -21,6 +21,7 @@ from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.possible import betas, deltas
+from dpcore.curves.quantiles import gaussian_above, pure_mu_above
 from dpcore.curves.slopes import steepest
 
 # The grids and rounds below cost time and width, never truth: every tangent is a valid bound.
@@ -36,7 +37,6 @@ _TINY = 1e-290  # smaller deltas are left out: the tangent at the largest loss c
 _MU_TANGENTS, _MU_ROUNDS = 97, 12  # first grid of a mu, and rounds that split its cells
 _MU_CLOSE = 1e-7  # relative; finer than the default width of a certified delta
 _MOST_TANGENTS = 3000
-_SLACK = 1e-10  # covers the rounding of quantiles, which is below 1e-13
 _NEARLY_NOTHING = 1e-6  # largest loss below which the bound of pure privacy stands for mu
 
 
@@ -267,24 +267,14 @@ def smallest_mu(curve: Curve, largest_loss: float | None = None) -> tuple[float,
     end = curve.max_loss if largest_loss is None else largest_loss
     if not math.isfinite(end):
         return None
-    most = pure_mu(max(end, 0.0))
+    most = pure_mu_above(max(end, 0.0))
     if end < _NEARLY_NOTHING:
         # mu is a difference of quantiles near 0: rounding would dominate it
-        return most * (1.0 + _SLACK), end <= 0.0
+        return most, end <= 0.0
     if isinstance(curve, Polygon):
         mu = _polygon_mu(curve)
         return (most, False) if mu is None else (mu, True)
-    return min(most, _tangent_mu(curve)) * (1.0 + _SLACK), False
-
-
-def pure_mu(epsilon: float) -> float:
-    r"""Return :math:`-2\Phi^{-1}(1/(1+e^\varepsilon))`, the mu of pure epsilon-DP, for any epsilon >= 0.
-
-    Below 1 it is computed as :math:`2\sqrt2\,\mathrm{erf}^{-1}(\tanh(\varepsilon/2))`, which keeps the digits of a small one.
-    """
-    if epsilon < 1.0:
-        return 2.0 * math.sqrt(2.0) * float(erfinv(math.tanh(epsilon / 2)))
-    return math.inf if math.isinf(epsilon) else abs(-2.0 * float(ndtri_exp(-np.logaddexp(0.0, epsilon))))
+    return min(most, _tangent_mu(curve)), False
 
 
 def _polygon_mu(curve: Polygon) -> float | None:
@@ -315,9 +305,7 @@ def _tangent_mu(curve: Curve) -> float:
     for step in range(_MU_ROUNDS):
         checkpoint(step / _MU_ROUNDS)
         epsilon, log_alpha, log_power = corners(curve, grid)
-        with np.errstate(divide="ignore"):
-            log_beta = np.log(np.maximum(-np.expm1(log_power) - 4e-16, 0.0))
-        value = gaussian_through(log_alpha, log_power, log_beta)
+        value = gaussian_above(log_alpha, log_power)
         before, best = best, min(best, float(value.max()))
         following = np.append(epsilon[1:], end)
         width = following - epsilon

@@ -8,7 +8,8 @@ import pytest
 
 from dpcore import parse
 from dpcore.charts import loss_table
-from dpcore.curves.tangents import pure_mu, smallest_mu
+from dpcore.curves.quantiles import pure_mu
+from dpcore.curves.tangents import smallest_mu
 
 
 @pytest.mark.parametrize("epsilon", [1e-308, 1e-12, 1e-3, 0.5, 0.999, 1.0, 3.0, 600.0])

@@ -14,7 +14,8 @@ from dpcore.core.kinds import kind
 from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.curves.gaussian_range import ALPHA, BestGaussian, best_gaussian
-from dpcore.curves.tangents import pure_mu, smallest_mu
+from dpcore.curves.quantiles import pure_mu
+from dpcore.curves.tangents import smallest_mu
 from dpcore.regions import gate
 from dpcore.regions.algebra import Assume, Composite, Intersection, factors
 from dpcore.regions.guarantees import DP
