@@ -109,3 +109,12 @@ def test_a_name_that_means_something_else_is_refused(name: str, words: str) -> N
     with pytest.raises(DomainError, match=words):
         registry.register(name, **facts)(Stranger)
     assert registry.lookup("laplace") is entry
+
+
+def test_the_matrix_of_cliffs_has_every_operation_on_one_region() -> None:
+    from tests.benchmarks.cliffs import OPERATIONS
+
+    unary = {
+        entry.name for entry in registry.entries("operation") if [p.kind for p in entry.parameters].count("region") == 1
+    }
+    assert unary == {text.partition("(")[0] for text in OPERATIONS} - {"{}"}

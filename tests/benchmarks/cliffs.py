@@ -29,7 +29,15 @@ OPERATIONS = (
     "group({}, 2)",
     "erase({}, 0.1)",
     "symmetric({})",
+    "best_of({}, 10)",
+    "shuffle({}, 1000)",
+    'assume({}, "any")',
+    "integer_vector({}, 2, 1)",
+    "basic({})",
+    "simplified({}, 1e-6)",
 )
+"""The mechanism itself, and every operation of the language on one region."""
+
 SECONDS, MEMORY, LIMIT = 1.0, 300e6, 5
 
 

@@ -193,9 +193,9 @@ def main() -> None:
 
 
 def _environment() -> Path:
-    """Return the interpreter of the peers, in the environment that `run` makes."""
+    """Return the interpreter of the peers, in an environment of their own."""
     sys.path.insert(0, str(HERE))
-    from run import peers_python
+    from peers_environment import peers_python
 
     return peers_python()
 

@@ -19,6 +19,33 @@ def test_the_truth_is_inside(sigma: float, rate: float, steps: int, delta: float
     assert holds(sigma, rate, steps, delta, (float(lower), float(upper)))
 
 
+def user_delta(sigma: float, shares: list[float], steps: int, epsilon: float, c: float) -> float:
+    """Return delta with a person of some records added: the contour integral through c in doubles, a sum of 8000 points for each node."""
+    x = np.linspace(-14.0, 26.0, 8001)
+    ratio = sum(share * np.exp(j * x / sigma - 0.5 * (j / sigma) ** 2) for j, share in enumerate(shares))
+    loss = np.log(ratio)
+    mass = np.exp(-0.5 * x * x) * ratio * (x[1] - x[0]) / np.sqrt(2.0 * np.pi)
+    s = c + 1j * np.arange(0.0, 60.0, 0.02)
+    transform = np.array([np.sum(mass * np.expm1(at * loss)) for at in s])
+    terms = (np.exp(steps * np.log1p(transform) - s * epsilon) / (s * (s + 1.0))).real
+    return float((terms.sum() - 0.5 * terms[0]) * 0.02 / np.pi)
+
+
+def test_the_published_user_level_epsilon() -> None:
+    """3.979: a person with two records in 1000 steps, noise 1, rate 0.01, by the mixture of Gaussians."""
+    (lower,), (upper,) = parse("user_gaussian(1, 0.01, 2)^1000").epsilon_bounds([1e-5])
+    assert upper == pytest.approx(3.97909, abs=1e-5)
+    assert upper - lower <= 1e-6 * upper
+    for c in (2.0, 3.0):  # two contours, one integral
+        assert user_delta(1.0, [0.99**2, 2 * 0.99 * 0.01, 0.01**2], 1000, upper, c) == pytest.approx(1e-5, rel=1e-6)
+
+
+def test_what_tensorflow_privacy_states_for_two_records() -> None:
+    """10 000 records in batches of 64, 5 epochs, noise 2 with microbatches, which double the sensitivity: 2.532 at 1e-6."""
+    (lower,), (upper,) = parse("user_gaussian(1, 0.0064, 2)^782").epsilon_bounds([1e-6])
+    assert lower <= upper == pytest.approx(2.532, abs=5e-4)
+
+
 @pytest.mark.parametrize(
     ("text", "epsilon"), [("poisson_gaussian(10, 0.0001)^100", 6e-5), ("poisson_gaussian(1.1, 1e-5)^100", 1e-4)]
 )
