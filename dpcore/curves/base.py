@@ -95,6 +95,11 @@ class Curve(ABC):
         """Work of one beta: next to nothing by a formula, some thirty deltas by duality."""
         return _FORMULA if type(self).beta_bounds is not Curve.beta_bounds else _BY_DUALITY * self.work
 
+    @property
+    def on_lattices(self) -> bool:
+        """Whether deltas come from lattices, whose work grows fast as delta and the tolerance fall."""
+        return False
+
     @abstractmethod
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return (lower, upper) of delta(epsilon) = sup_S P1(S) - e^epsilon P0(S), for every real epsilon."""

@@ -73,6 +73,11 @@ class Either(Curve):
         settled = self.pair & (epsilon == 0) & part.certified
         return np.asarray(~up | (~settled & (part.ceiling(np.maximum(epsilon, 0.0)) > lower)), dtype=np.bool_)
 
+    @property
+    def on_lattices(self) -> bool:
+        """Whether those of a part do."""
+        return any(part.on_lattices for part in self.parts)
+
     def guess(self, delta: float) -> float | None:
         """Return that of the first part, of a pair and its inverse."""
         return self.parts[0].guess(delta) if self.pair else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core.effort import checkpoint, current
+from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.lazy import Lazy
 from dpcore.core.rounding import failure
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
@@ -32,6 +32,7 @@ _LIKELY = 1e-12  # delta below which few questions go: the first guess
 _SPARE = 0.02  # share of the tolerance that the left-out masses may use; more would widen the bracket visibly
 _RATIO, _ABOVE = 1.15, 1.8  # of epsilons that share a cut, and of the loss at the cut to the largest of them
 _VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
+_WIDE = 0.02  # tolerance of a bracket that only shows whether a delta matters: that with which roots are located
 CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
 
 
@@ -60,6 +61,11 @@ class Directed(Curve):
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
         """Return that of the forward curve."""
         return self.forward.ceiling(epsilon)
+
+    @property
+    def on_lattices(self) -> bool:
+        """Whether those of the forward curve do."""
+        return self.forward.on_lattices
 
     def outline(self) -> Outline | None:
         """Return that of the forward curve."""
@@ -334,10 +340,20 @@ class Certified(Curve):
             engine = self._engines[tolerance] = contour.Contour(self.parts, tolerance, other)
         return engine
 
+    @property
+    def on_lattices(self) -> bool:
+        """Whether no transform is known or serves."""
+        return not (self._rare or self.by_contour)
+
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
-        """Return Chernoff's bound where the transform is known."""
-        known = self._rare or self.by_contour
-        return self._engine(current().tolerance).ceiling(epsilon) if known else super().ceiling(epsilon)
+        """Return Chernoff's bound where the transform is known, and otherwise the upper side of a wide bracket."""
+        tolerance = current().tolerance
+        if not self.on_lattices:
+            return self._engine(tolerance).ceiling(epsilon)
+        if tolerance >= _WIDE:
+            return super().ceiling(epsilon)  # the bracket itself costs no more
+        with effort(tolerance=_WIDE):
+            return self.delta_bounds(epsilon)[1]
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation where the transform is known."""

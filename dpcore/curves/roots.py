@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
 
 _ROUGH = 0.02  # tolerance with which a root is located before it is computed
+_ROUGHER = 0.5  # the same for a product on lattices: far from the root a delta of 1e-77, which is of no use, costs most
 _STRIDE, _STRIDES = 1.3, 40  # factor from one place to the next around a guess, and how many of them downwards
 _SMALLEST = math.ulp(0.0)
 _SHORTENINGS = 3  # halvings of the last step down: a ratio of 3 shrinks to 3^(1/8); fewer only widen the bracket
@@ -62,11 +63,11 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
 
     A certified bracket that is wide costs less than a narrow one: the root is first located roughly.
     """
-    exact = curve.exact
     start = None
-    if not exact and current().tolerance < _ROUGH:
-        with effort(tolerance=_ROUGH):
-            start = _located(curve, delta)
+    for rough in (_ROUGHER, _ROUGH) if curve.on_lattices else (_ROUGH,):
+        if not curve.exact and current().tolerance < rough:
+            with effort(tolerance=rough):
+                start = _located(curve, delta, start)
     return _located(curve, delta, start)
 
 

@@ -58,8 +58,8 @@ _FIRST = 0.25
 _HOPELESS = 20.0
 """Factor between the allowed and the necessary step above which the tolerance is given up."""
 
-_MODERATE = 1 << 16
-"""Losses of the lattice that is used then."""
+_MODERATE, _MODERATE_LENGTH = 1 << 16, 1 << 20
+"""Losses of the lattice that is used then, and its longest transform: the last octave costs most and gains a factor of four."""
 
 _STAGES = 20
 """Lattices tried for one epsilon: this bounds the loop."""
@@ -258,7 +258,8 @@ class Sandwich:
         least = np.maximum(lattice.longest / _FINEST, brackets.length[at] / LONGEST)
         least = np.maximum(least, work / np.maximum(_WORK - spent, 1e-9))
         target = np.sqrt(0.5 * tolerance / width)
-        ratio = np.where(target > least / _HOPELESS, np.clip(target, 1.0 / 256.0, 0.7), lattice.longest / _MODERATE)
+        moderate = np.maximum(lattice.longest / _MODERATE, brackets.length[at] / _MODERATE_LENGTH)
+        ratio = np.where(target > least / _HOPELESS, np.clip(target, 1.0 / 256.0, 0.7), moderate)
         steps = np.ceil(-2.0 * np.log2(np.minimum(ratio, 1.0)) - 1e-9)
         allowed = np.floor(-2.0 * np.log2(np.minimum(least, 1.0)) + 1e-9)
         return np.minimum(steps, allowed).astype(np.int64)

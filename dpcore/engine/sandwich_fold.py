@@ -15,7 +15,7 @@ exponent and the sums are counted (`sandwich_rounding`, with the proof).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
+
+_Number = TypeVar("_Number", np.float64, np.complex128)
 
 LONGEST = 1 << 21
 """Longest transform: 200 MB and a third of a second or so; a longer product gets a coarser lattice."""
@@ -446,7 +448,7 @@ class Fold:
         for law, weight in zip(self.laws, weights, strict=True):
             z = np.fft.rfft(_folded(weight, length))
             above = np.abs(z) + each
-            size = size * above**law.k
+            size = size * _power(above, law.k)
             product = product * (z if law.k == 1 else _power(z, law.k))
             share = share + law.k / above
             effort.checkpoint(0.5)
@@ -472,8 +474,8 @@ def _law(measure: Measure, k: int, h: float) -> _Law:
     return _Law(first, mass, log_mass, k, middle[bins > 0], bins[bins > 0], measure.rest)
 
 
-def _power(z: NDArray[np.complex128], k: int) -> NDArray[np.complex128]:
-    """Return z^k by squaring."""
+def _power(z: NDArray[_Number], k: int) -> NDArray[_Number]:
+    """Return z^k by squaring: the library's power of an array takes several times as long."""
     result = z
     for bit in bin(k)[3:]:
         result = result * result
