@@ -59,6 +59,30 @@ def test_the_census_is_judged_rightly() -> None:
     assert judged == "follows", "2.47 is above the 2.388 that ρ = 0.07 gives"
 
 
+def test_the_way_back_from_epsilon_to_rho() -> None:
+    """The published ε of housing units is that of ρ = 0.0747, which rounds to 0.07 and not to 0.08."""
+    for name, rho, epsilon, wanted in (
+        ("US Census 2020, redistricting data, persons", 2.56, 17.14, "follows if rounded"),
+        ("US Census 2020, redistricting data, housing units", 0.07, 2.47, "follows"),
+    ):
+        judged, largest = verdict(name, "rho")
+        assert judged == wanted
+        assert (largest >= rho) == (wanted == "follows")
+        assert concentrated_epsilon(largest, 1e-10) == pytest.approx(epsilon, rel=1e-6)
+    assert 0.0745 < largest < 0.075
+    record = read_deployments(HEAD + "rho: 1.0\ndelta: 1e-6\nepsilon: 2\n")[0]
+    rows = check(record).set_index("quantity")
+    assert rows.loc["rho", "verdict"] == "does not follow"
+    assert "follows from every ρ up to 0.0" in rows.loc["rho", "words"]
+
+
+def test_a_rounded_mu_is_judged_as_a_rounded_rho_is() -> None:
+    """μ = 0.8 has ε = 3.797 at δ = 1e-6, and the smallest μ that rounds to it, 0.75, has 3.532."""
+    for epsilon, wanted in ((3.798, "follows"), (3.6, "follows if rounded"), (3.4, "does not follow")):
+        record = read_deployments(HEAD + f"mu: 0.8\ndelta: 1e-6\nepsilon: {epsilon}\n")[0]
+        assert check(record).set_index("quantity").loc["epsilon", "verdict"] == wanted
+
+
 def test_wikipedia_says_roughly_and_it_is_so() -> None:
     judged, value = verdict("Wikipedia page views by country, current", "epsilon")
     assert (judged, value < 1) == ("follows", True)

@@ -13,6 +13,7 @@ from dpcore.core.kinds import kind
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.parameter import one_of
 from dpcore.language import parse
+from dpcore.ledger.filters import largest_rho
 from dpcore.risk import measured
 from dpcore.theorems.conversion import gaussian_fit
 from dpcore.theorems.zcdp_tight import best_epsilon
@@ -21,7 +22,7 @@ from dpcore.words import outward
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.deployments.record import Deployment
+    from dpcore.deployments.record import Deployment, Stated
     from dpcore.regions.tradeoff import TradeOff
 
 COLUMNS: Final = (
@@ -65,6 +66,8 @@ def check(deployment: Deployment) -> pd.DataFrame:
     rho, delta, epsilon = (deployment.numbers.get(name) for name in ("rho", "delta", "epsilon"))
     if rho is not None and delta is not None and delta.value > 0:
         rows += _concentrated(deployment, neighbours)
+        if epsilon is not None and math.isfinite(epsilon.value) and delta.value < 1:
+            rows.append(_back(deployment, epsilon, neighbours))
     elif epsilon is not None and deployment.number("mu") is None and rho is None:
         rows.append(_row(deployment, "delta", epsilon.value, delta.value if delta else 0.0, region, neighbours))
     if deployment.number("mu") is not None and delta is not None:
@@ -94,6 +97,23 @@ def _row(one: Deployment, quantity: str, at: float, value: float, region: object
     )
 
 
+def _judged(upper: float, least: float, stated: Stated | None) -> str:
+    """Return the verdict on a published ε: `upper` follows from the number it rests on, `least` from the smallest that rounds to it."""
+    if stated is None:
+        return NEW
+    if upper <= stated.value:
+        return FOLLOWS
+    return ROUNDED if least <= stated.ends[1] else FAILS
+
+
+def _gaussian_epsilon(mu: float, delta: float) -> tuple[float, float]:
+    """Return both sides of ε at δ of Gaussian privacy, with μ rounded up."""
+    if mu <= 0:
+        return 0.0, 0.0
+    low, high = parse(f"gdp({numeral(math.nextafter(mu, math.inf))})").epsilon_bounds([delta])
+    return float(low[0]), float(high[0])
+
+
 def _concentrated(one: Deployment, neighbours: str) -> list[Row]:
     """Return ε at δ from ρ, by the concentrated notion alone and if the noise is Gaussian."""
     rho, delta = one.numbers["rho"], one.numbers["delta"]
@@ -101,30 +121,27 @@ def _concentrated(one: Deployment, neighbours: str) -> list[Row]:
     upper = best_epsilon(rho.value, 0.0, delta.value)[0]
     least = best_epsilon(rho.ends[0], 0.0, delta.value)[0] if rho.ends[0] > 0 else 0.0
     theorem = "concentrated privacy to (ε, δ): Canonne, Kamath, Steinke 2020, Proposition 12"
+    verdict = _judged(upper, least, stated)
     if stated is None:
-        verdict, words = NEW, f"ρ = {rho.text} gives ε = {outward(upper, 5)} at δ = {delta.text}."
-    elif upper <= stated.value:
-        verdict = FOLLOWS
+        words = f"ρ = {rho.text} gives ε = {outward(upper, 5)} at δ = {delta.text}."
+    elif verdict == FOLLOWS:
         words = f"ρ = {rho.text} gives ε = {outward(upper, 5)} at δ = {delta.text}; the published {stated.text} is not below it."
-    elif least <= stated.ends[1]:
-        verdict = ROUNDED
+    elif verdict == ROUNDED:
         words = (
             f"ρ = {rho.text} itself gives ε = {outward(upper, 5)} at δ = {delta.text}, above the published {stated.text}; a ρ from "
             f"{nearest(rho.ends[0])} on, which rounds to {rho.text}, gives {outward(least, 5)} and more."
         )
     else:
-        verdict = FAILS
         words = f"ρ = {rho.text} gives ε = {outward(upper, 5)} at δ = {delta.text}, which is above the published {stated.text}."
     shown = None if stated is None else stated.value
     rows: list[Row] = [
         (one.name, "epsilon", delta.value, shown, upper, 0.0, verdict, words, "upper", theorem, neighbours)
     ]
-    gaussian = parse(f"gdp({numeral(math.nextafter(math.sqrt(2 * rho.value), math.inf))})")
-    low, high = (float(side[0]) for side in gaussian.epsilon_bounds([delta.value]))
+    low, high = _gaussian_epsilon(math.sqrt(2 * rho.value), delta.value)
     words = f"If all noise is Gaussian, as ρ = μ²/2 says, ε at δ = {delta.text} is {outward(high, 5)}."
     if stated is not None:
         words += f" The published {stated.text} is {'not below it' if high <= stated.value else 'below it'}."
-    judged = NEW if stated is None else FOLLOWS if high <= stated.value else FAILS
+    judged = _judged(high, _gaussian_epsilon(math.sqrt(2 * rho.ends[0]), delta.value)[1], stated)
     theorem = "Gaussian privacy of μ = √(2ρ)"
     rows.append(
         (one.name, "epsilon if Gaussian", delta.value, shown, high, low, judged, words, "upper", theorem, neighbours)
@@ -132,12 +149,27 @@ def _concentrated(one: Deployment, neighbours: str) -> list[Row]:
     return rows
 
 
+def _back(one: Deployment, epsilon: Stated, neighbours: str) -> Row:
+    """Return the largest ρ from which the published ε at δ follows: the way back from ε to ρ."""
+    rho, delta = one.numbers["rho"], one.numbers["delta"]
+    largest = largest_rho(epsilon.value, delta.value)
+    found = f"ε = {epsilon.text} at δ = {delta.text} follows from every ρ up to {outward(largest, 5, up=False)}"
+    if rho.value <= largest:
+        verdict, words = FOLLOWS, f"{found}; the published {rho.text} is not above it."
+    elif rho.ends[0] <= largest_rho(epsilon.ends[1], delta.value):
+        verdict, words = ROUNDED, f"{found}; the published {rho.text} is above it, unless both were rounded."
+    else:
+        verdict, words = FAILS, f"{found}; the published {rho.text} is above it."
+    theorem = "concentrated privacy to (ε, δ), solved for ρ: Canonne, Kamath, Steinke 2020, Proposition 12"
+    return (one.name, "rho", delta.value, rho.value, largest, largest, verdict, words, "lower", theorem, neighbours)
+
+
 def _epsilon_of_mu(one: Deployment, neighbours: str) -> Row:
     mu, delta = one.numbers["mu"], one.numbers["delta"]
     stated = one.numbers.get("epsilon")
     region = parse(f"gdp({numeral(mu.value)})")
     low, high = (float(side[0]) for side in region.epsilon_bounds([delta.value]))
-    verdict = NEW if stated is None else FOLLOWS if high <= stated.value else FAILS
+    verdict = _judged(high, _gaussian_epsilon(mu.ends[0], delta.value)[1], stated)
     words = f"μ = {mu.text} gives ε = {outward(high, 5)} at δ = {delta.text}."
     shown = None if stated is None else stated.value
     return (

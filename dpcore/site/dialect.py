@@ -56,7 +56,7 @@ def reader() -> MarkdownIt:
     parser.core.ruler.before("inline", "labels", _labels)
     parser.core.ruler.before("inline", "footnotes", _footnotes)
     parser.core.ruler.after("inline", "images", _images)
-    parser.core.ruler.after("inline", "mistakes", _mistakes)  # before escaped signs are joined to the text around them
+    parser.core.ruler.after("images", "mistakes", _mistakes)  # before escaped signs are joined to the text around them
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True, allow_labels=True)
     _mend_first_formula(parser)
     parser.use(footnote_plugin)

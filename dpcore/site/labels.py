@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -73,6 +74,7 @@ def labels_of(tokens: Sequence[Token], figures: Sequence[Spec], prefix: str, fil
     counts = dict.fromkeys(_WORDS, 0)
     labels: dict[str, Label] = {}
     specs = {spec.name: spec for spec in figures}
+    taken = {*specs}  # ids: a heading or a formula may have the name of a figure
 
     def add(name: str, kind: str, token: Token, own: str, title: str = "") -> None:
         counts[kind] += kind != "sec"
@@ -81,7 +83,8 @@ def labels_of(tokens: Sequence[Token], figures: Sequence[Spec], prefix: str, fil
         if key in labels:
             msg = f"{file}, line {token.meta.get('line', 1)}: the name {key} is taken already."
             raise SpecError(msg)
-        labels[key] = Label(kind, counts[kind], own or f"{kind}-{counts[kind]}", title)
+        free = own if "figure" in token.meta else _free(own or f"{kind}-{counts[kind]}", taken)
+        labels[key] = Label(kind, counts[kind], free, title)
 
     for place, token in enumerate(tokens):
         if "figure" in token.meta:
@@ -98,3 +101,11 @@ def labels_of(tokens: Sequence[Token], figures: Sequence[Spec], prefix: str, fil
             label = token.meta["label"]
             add(label, "sec", token, label.partition(":")[2], tokens[place + 1].content)
     return labels
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name that no other id has, and take it."""
+    numbered = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
+    free = next(one for one in numbered if one not in taken)
+    taken.add(free)
+    return free

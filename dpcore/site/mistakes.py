@@ -130,6 +130,8 @@ def mistakes(tokens: Sequence[Token], source: str = "") -> Iterator[tuple[int, s
         elif token.type == "inline":
             in_item = place >= 2 and tokens[place - 2].type == "list_item_open"
             yield from _inline(token, line, in_item=in_item)
+        elif token.type == "figure_image_open":  # its caption; the paragraph around it is taken apart already
+            yield from _inline(token.meta["image"], line, in_item=False)
         elif token.type == "table_open" and token.map:
             yield from _rows(lines, *token.map)
         elif token.type == "heading_open" and (place or token.tag != "h1"):

@@ -318,7 +318,7 @@ class Writer:
         self.line = token.meta.get("line", self.line)
         level = int(token.tag[1])
         label = self.labels.get(token.meta.get("label", ""))
-        name = self.identifier(label.id if label else plain_heading(inner.content))
+        name = html.escape(label.id) if label else self.identifier(plain_heading(inner.content))
         self.quiet = True
         self.headings.append(Heading(level, name, self.render([inner])))
         return f'<{token.tag} id="{name}">'

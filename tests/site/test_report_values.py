@@ -309,6 +309,23 @@ def test_a_document_says_what_it_reads(home: Path) -> None:
     assert [label.words() for label in document.text.labels.values()] == ["Figure 1"]
 
 
+def test_an_image_has_a_name_and_a_heading_may_have_that_of_a_figure(home: Path) -> None:
+    (home / "own.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"/>', encoding="utf-8")
+    more = "\n## Budget\n\n## Again {#sec:budget}\n\n![Our *own*](own.svg){#fig:Own}\n\nSee @fig:budget, @sec:budget and @fig:Own.\n"
+    (home / "r.md").write_text(TOP + more, encoding="utf-8")
+    text = page(home)
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    for target, words in (("budget", "Figure 1"), ("budget-2", "“Again”"), ("fig-Own", "Figure 2")):
+        assert f'<a href="#{target}">{words}</a>' in text
+        assert target in ids
+    assert re.search(r'<h2 id="budget-2">.*Again', text)
+    assert build_report(home / "r.md", home / "r.pdf").read_bytes().startswith(b"%PDF")
+    (home / "r.md").write_text(TOP + "\n![Costs $5](own.svg){#fig:own}\n", encoding="utf-8")
+    with pytest.raises(SpecError, match=r"line 30: 'Costs \$5': this \$ does not start or end a formula"):
+        page(home)
+
+
 def test_authors_are_cited_within_a_sentence_and_in_brackets(home: Path) -> None:
     entry = "@article{dong2022, author = {Dong, J. and Roth, A.}, title = {Gaussian}, year = {2022}, journal = {J}}\n"
     (home / "own.bib").write_text(entry, encoding="utf-8")

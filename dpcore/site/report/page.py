@@ -56,6 +56,7 @@ def report_page(
     composer.live = document.live
     writer = composer.writer
     writer.values, writer.folder, writer.labels = document.values, document.folder, text.labels
+    writer.ids |= {label.id for label in text.labels.values()}  # no other heading may take one of them
     writer.file, writer.line, writer.numbered, writer.citations = text.file, text.line, True, citations.html
     writer.link = lambda target: _existing(document, target)
     summary = composer.inline(page.summary)
