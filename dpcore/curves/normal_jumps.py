@@ -31,6 +31,7 @@ _STEPS = 60  # of Newton's method: some eight are taken
 _UNIT = 2.0**-53
 _USUAL = 400.0  # units of the rounding of a transform near the middle of the axis
 _CANCELS = 0.02  # part of a mass that a difference must leave: it then has 1e-13 of rounding, and needs no integral
+_LAST_TAIL = 37.0  # x up to which the normal tail is a double with all its digits
 _LARGEST_MOVE = 100.0  # standard deviations: two normal laws so far apart have next to nothing in common
 _RARELY = 0.01  # total probability of moves below which composition starts without the far ones
 _FARTHEST_PLACE, _PLACES = 60.0, 6000  # x among which that of a loss is interpolated
@@ -242,7 +243,7 @@ class GaussianMixture(JumpTransform):
         above = self._above(x)
         with np.errstate(over="ignore", invalid="ignore"):
             out = np.where(finite, above - np.exp(epsilon) * ndtr(-x), 0.0)
-        close = finite & ~(out >= _CANCELS * above)
+        close = finite & (~(out >= _CANCELS * above) | (x > _LAST_TAIL))
         out[close] = self._forward_integral(epsilon[close], x[close])
         return np.asarray(out + self.jumps.lost, dtype=np.float64)
 

@@ -12,6 +12,7 @@ losses of any size are safe. Corners at negative losses are handled through the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -66,8 +67,8 @@ def closure(polygon: Polygon) -> Polygon:
     return mirrored(*_balanced(loss, q, q_inf), q_inf, method=polygon.method)
 
 
-def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Polygon:
-    """Return the symmetric polygon with these losses >= 0 and their masses."""
+def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str, top: float | None = None) -> Polygon:
+    """Return the symmetric polygon with these losses >= 0 and their masses; `top` is its largest loss, if that has no mass here."""
     if q_inf >= 1.0:  # the rest is below rounding: nothing is promised
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up = loss > 0
@@ -80,6 +81,7 @@ def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str) -> Poly
         q_inf,
         symmetric=True,
         method=method,
+        ends=None if top is None else (-top, top),
     )
 
 
@@ -367,7 +369,7 @@ def group(polygon: Polygon, size: int) -> Polygon:
     if not keep.any() and value[0] >= 1.0 - _LOST_MASS:
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up, _, up_q = merge_equal(loss[keep][order], q[keep][order], q[keep][order])
-    if up.size and abs(up[-1] - top) <= _SAME_LOSS * top:
+    if up.size and math.isfinite(top) and abs(up[-1] - top) <= _SAME_LOSS * top:
         up[-1] = top
     whole = float(value[0] + up_q.sum() + (up_q * np.exp(-up))[up > 0].sum())
     if whole < 1.0 - _LOST_MASS:  # the rest belongs to rates below the smallest double
@@ -376,7 +378,9 @@ def group(polygon: Polygon, size: int) -> Polygon:
             f"double, e^-{_MOST_GROUPED}; size times the largest loss must be at most about {_MOST_GROUPED}, got {nearest(top)}."
         )
         raise DomainError(msg)
-    return mirrored(up, up_q, float(value[0]), "group privacy")
+    # near alpha = 0 an orbit without a jump takes the steepest segment at every step; its masses may be below the smallest double
+    steepest = top if up.size and (value[0] == 0.0 or not math.isfinite(top)) else None
+    return mirrored(up, up_q, float(value[0]), "group privacy", steepest)
 
 
 def _distinct(alpha: FloatArray) -> FloatArray:

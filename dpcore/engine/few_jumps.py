@@ -182,6 +182,8 @@ class _Windows:
         best = int(np.argmin(size))
         # the saddle point estimate, without the width of its peak
         likely = float(size[best]) + 0.5 * math.log(axis.c[best] * epsilon + 1.0) - 4.0
+        if not math.isfinite(likely):  # at no exponent are all transforms doubles
+            return None
         if float((axis.core + axis.kappa - axis.c * epsilon)[1:].min()) > likely + math.log(_CORE):
             return None
         return self._nodes(epsilon, cuts, axis, best, likely)

@@ -36,7 +36,6 @@ Attacker = Callable[["Generator", int, bool], "FloatArray"]
 SLIGHTLY = 1e-12  # relative rounding of the two sides of an equality
 MOST_INTEGERS = 10**6  # a curve of as many losses is still composed in seconds
 _RAREST = 1e-300  # masses below lose their digits as doubles
-_NEGLIGIBLE = 1e-280  # total mass of both ends of unbounded noise that may be left out
 LAST = 1000  # rank of a mechanism that does not state its place among others
 
 
@@ -312,8 +311,11 @@ def _of_masses(law: Law, move: float) -> Polygon:
         exact = pmf_polygon(p, q)
         facts: dict[str, Any] = {"symmetric": law.symmetric or None, "rounding": law.rounding}
         return Polygon(exact.loss, exact.p, exact.q, exact.p_inf, exact.q_inf, **facts)
-    inner = pmf_polygon(np.where(p < _RAREST, 0.0, p), np.where(q < _RAREST, 0.0, q))
-    infinite = (mass if mass > _NEGLIGIBLE else 0.0 for mass in (inner.p_inf, inner.q_inf))
+    told = (p >= _RAREST) & (q >= _RAREST)
+    inner = pmf_polygon(p[told], q[told])
+    # masses whose loss is not told count as lost, and so does what lies beyond the quantiles
+    lost = [float(mass[~told].sum()) + 2 * _RAREST for mass in (p, q)]
+    infinite = [max(lost)] * 2 if law.symmetric else lost
     more: dict[str, Any] = {
         "ends": (-math.inf, math.inf),
         "corners": inner.size + 2,

@@ -44,3 +44,13 @@ def test_both_directions(jumps: Jumps, flipped: bool) -> None:
         for epsilon, delta in zip(EPSILONS, deltas, strict=True):
             truth = true_delta(jumps, epsilon, flipped)
             assert delta == pytest.approx(float(truth), rel=2e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("epsilon", [640.0, 655.0, 662.0979548120204, 690.0, 709.5, 720.0])
+def test_thresholds_beyond_the_normal_tails_of_full_digits(epsilon: float) -> None:
+    """Beyond x = 37 the tail of P0 loses its digits, and was once left out of the difference: delta rose by a fifth."""
+    jumps = Jumps((10.3, 20.6, 30.9), (7e-4, 1.5e-7, 1.2e-11), 1 - 7e-4 - 1.5e-7 - 1.2e-11, 0.0)
+    with mp.workdps(40):
+        truth = float(true_delta(jumps, epsilon, flipped=False))
+    value = GaussianMixture(jumps).delta_bounds(np.array([epsilon]))[1]
+    assert float(value[0]) == pytest.approx(truth, rel=1e-12)

@@ -218,3 +218,23 @@ def test_rounding_and_cutting() -> None:
         assert true < parse("gaussian(3)").delta(0.45)
         cut = normalised({x: mp.exp(-(mp.mpf(x) ** 2) / 8) for x in range(-5, 6)})
         assert abs(parse("truncated_discrete_gaussian(2, 5, 2)").delta(1.1) / direct_delta(cut, 2, 1.1) - 1) < 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [20.0, 27.2, 27.25, 27.27, 27.28, 27.3, 27.5, 28.0])
+def test_far_tails_of_unbounded_noise_are_not_left_out(epsilon: float) -> None:
+    with mp.workdps(40):
+        mass = {n: mp.exp(-4) * mp.besseli(abs(n), 4) for n in range(-300, 301)}
+        ratio = mp.exp(mp.mpf(epsilon))
+        truth = mp.fsum(max(mass[n] - ratio * mass[n + 6], 0) for n in range(-300, 295))
+    value = mp.mpf(float(parse("skellam(4, 6)").delta_bounds([epsilon])[1][0]))
+    assert value >= truth * (1 - mp.mpf(1e-12))
+    assert value <= truth * (1 + mp.mpf(1e-12)) + 1e-285
+
+
+def test_a_group_is_a_larger_move() -> None:
+    """Moves of log-concave noise compose: h_s(h_s(alpha)) = h_2s(alpha), also where corners are joined by lines."""
+    epsilon = np.linspace(0.0, 112.0, 500)
+    group = parse("group(skellam(4, 6), 4)")
+    moved = parse("skellam(4, 24)").delta_bounds(epsilon)[1]
+    np.testing.assert_allclose(group.delta_bounds(epsilon)[1], moved, rtol=1e-10)
+    assert group.epsilon_bounds([0.0])[1][0] == np.inf
