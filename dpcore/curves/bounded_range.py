@@ -46,7 +46,7 @@ class BoundedRange(Curve):
         """Return e^eps a / (1 + (e^eps - 1) a)."""
         a = np.asarray(alpha, dtype=np.float64)
         grow = np.expm1(np.minimum(self.epsilon, 700.0))
-        value = (grow + 1.0) * a / (1.0 + grow * a)
+        value = np.minimum((grow + 1.0) * a / (1.0 + grow * a), 1.0)  # rounding alone may lift it above 1
         return value, value
 
     def inverse(self) -> BoundedRange:

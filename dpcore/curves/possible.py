@@ -65,8 +65,10 @@ def refuse(what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -
         raise _wrong(what, where, at, bounds, int(np.argmax(wrong)))
     order = np.argsort(at, kind="stable")
     ceiling = np.maximum(np.minimum.accumulate(upper[order]), SMALLEST_NORMAL)
+    # at a negative epsilon delta is a part of one, and has its rounding
+    slack = 2.0**-52 if at.size and at.min() < 0.0 else 0.0
     with np.errstate(invalid="ignore"):  # infinite epsilons
-        grows = lower[order][1:] > ceiling[:-1] * (1.0 + ROUNDING)
+        grows = lower[order][1:] > ceiling[:-1] * (1.0 + ROUNDING) + slack
     if grows.any():
         place = int(order[1:][int(np.argmax(grows))])
         msg = f"The {what} at {where} = {numeral(at[place])} is larger than at a smaller {where}"

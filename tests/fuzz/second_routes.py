@@ -110,12 +110,13 @@ def _best_line(region: TradeOff, alpha: float) -> float:
         inside = curve.loss[(curve.loss >= low) & (curve.loss <= high)]
         return float(_lines(region, np.concatenate((inside, known, [low, high])), alpha, 0).max())
     best = -math.inf
-    for _ in range(9):
+    for _ in range(16):
         grid = np.unique(np.concatenate((np.linspace(low, high, 17), [x for x in known if low <= x <= high])))
         line = _lines(region, grid, alpha, 0)
         at = int(np.argmax(line))
         best = max(best, float(line[at]))
-        low, high = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, grid.size - 1)])
+        # two places to each side: beside a known one the next is equal to rounding
+        low, high = float(grid[max(at - 2, 0)]), float(grid[min(at + 2, grid.size - 1)])
     return best
 
 

@@ -49,6 +49,8 @@ KEPT = (
     "tv(0.36787944117144233) & dp(1.1548224173015786e-17, 0.36787944117144233)",
     "symmetric(random_allocation(0.01, 2))",
     "shuffle(rr(3.1391327920480296e-17), 1)",
+    "exponential_scores(1, [8, 0.01, 0], [8, 0, 0.01], 8)",
+    "exponential(15.018827537387677)",
     "shuffle(rr(1096.6331584284585), 1)",
     "subsample(dptv(2.292073872005286e-50, 0.0006846548764053444, 0.0006846548764053444), 0.6716366440420556)",
 )
@@ -56,7 +58,12 @@ KEPT = (
 
 @pytest.mark.parametrize("text", KEPT)
 def test_what_was_found_once(text: str) -> None:
-    assert verify(parse(text), [0.0, 0.3, 0.9], [1e-12, 0.05, 0.2, 0.9], seconds=60.0) == ""
+    shares, alphas = [0.0, 1e-308, 0.3, 0.9], [1e-12, 0.05, 0.2, 0.9, 0.9312758389773489]
+    assert verify(parse(text), shares, alphas, seconds=60.0) == ""
+
+
+def test_a_power_at_the_last_rate_is_not_above_1() -> None:
+    assert verify(parse("noisy_max_gumbel(37.17445234834917)"), [0.3], [0.9999999999999999], seconds=60.0) == ""
 
 
 @pytest.mark.parametrize(
