@@ -20,6 +20,7 @@ how many of the C + 1 coins show heads.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,8 +42,8 @@ _LARGEST = 709.0  # exponent of a double
 _WORK = 2000.0  # of one delta, in points of a transform
 
 
-class Shuffled(Curve):
-    """The worst case over all channels with the largest loss `local`, among n people: an upper bound, with its rounding.
+class ShuffledCurve(Curve):
+    """A bracket of one local answer among those of n people, the same in both directions.
 
     Parameters
     ----------
@@ -53,17 +54,57 @@ class Shuffled(Curve):
     """
 
     exact = False
-    method = "shuffled answers, worst channel"
-    work = _WORK
 
     def __init__(self, local: float, people: int) -> None:
         self.local, self.people = local, people
         self.max_loss, self.min_loss = local, -local
-        self._small = math.exp(-local)
 
     def inverse(self) -> Curve:
-        """Return itself."""
+        """Return itself: exchanging the answers of everybody exchanges the directions."""
         return self
+
+    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
+        """Return the bracket of delta at each epsilon, with its rounding; 0 from the largest loss on."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        size = np.abs(epsilon)
+        lower, upper = np.zeros(epsilon.size), np.zeros(epsilon.size)
+        inside = np.flatnonzero(size < self.local)
+        rows = self._rows()
+        for start in range(0, inside.size, rows):
+            checkpoint()
+            block = inside[start : start + rows]
+            lower[block], upper[block] = self._brackets(size[block])
+        below = epsilon < 0
+        if below.any():
+            lower[below], upper[below] = (mirrored_delta(epsilon[below], side[below]) for side in (lower, upper))
+        return lower, np.minimum(upper, 1.0)
+
+    def _rows(self) -> int:
+        """Return how many epsilons are answered between two looks at the budget."""
+        return 1
+
+    @abstractmethod
+    def _brackets(self, epsilon: FloatArray) -> Bounds:
+        """Return the bracket of delta at each epsilon, from 0 to below the largest loss."""
+
+
+class Shuffled(ShuffledCurve):
+    """The worst case over all channels with the largest loss `local`, among n people: an upper bound, with its rounding.
+
+    Parameters
+    ----------
+    local : float
+        Largest loss of one answer before the shuffle, finite and above 0.
+    people : int
+        Number of people, at least 1.
+    """
+
+    method = "shuffled answers, worst channel"
+    work = _WORK
+
+    def __init__(self, local: float, people: int) -> None:
+        super().__init__(local, people)
+        self._small = math.exp(-local)
 
     @Lazy
     def _coins(self) -> tuple[int, FloatArray]:
@@ -71,23 +112,10 @@ class Shuffled(Curve):
         share = 2.0 * self._small / (1.0 + self._small)
         return binomial_window(self.people - 1, share)
 
-    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return delta of the worst channel, both sides, at each epsilon."""
-        epsilon = np.asarray(epsilon, dtype=np.float64)
-        size = np.abs(epsilon)
-        lower, upper = np.zeros(epsilon.size), np.zeros(epsilon.size)
-        inside = np.flatnonzero(size < self.local)
-        rows = max(1, _BLOCK // self._coins[1].size)
-        for start in range(0, inside.size, rows):
-            checkpoint()
-            block = inside[start : start + rows]
-            lower[block], upper[block] = self._sums(size[block])
-        below = epsilon < 0
-        if below.any():
-            lower[below], upper[below] = (mirrored_delta(epsilon[below], side[below]) for side in (lower, upper))
-        return lower, np.minimum(upper, 1.0)
+    def _rows(self) -> int:
+        return max(1, _BLOCK // self._coins[1].size)
 
-    def _sums(self, epsilon: FloatArray) -> Bounds:
+    def _brackets(self, epsilon: FloatArray) -> Bounds:
         """Sum over the number of coins; more coins tell less, so a coarse list bounds those that hardly count."""
         first, mass = self._coins
         cuts, weight = self._cells

@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.special import betainc, betaln
 
-from dpcore.core.effort import checkpoint
-from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
-from dpcore.curves.shuffled import binomial_window
+from dpcore.curves.shuffled import ShuffledCurve, binomial_window
+
+if TYPE_CHECKING:
+    from dpcore.curves.base import Bounds, FloatArray
 
 _UNIT = 2.0**-53
 _EDGES = np.concatenate(([-36.0, -30.0, -25.0, -20.0, -16.0, -13.0, -10.0], np.arange(-8.0, 9.0)))
@@ -38,7 +39,7 @@ _LITTLE = 1e-9
 _ROUNDING = 1e-11  # relative error of an incomplete beta function, and of sums of them
 
 
-class _Letters(Curve):
+class _Letters(ShuffledCurve):
     """A mean over the number C of answers that are one of the two letters in question.
 
     Parameters
@@ -51,34 +52,20 @@ class _Letters(Curve):
         Number of people, at least 2.
     """
 
-    exact = False
     cells = 1
 
     def __init__(self, local: float, size: int, people: int) -> None:
-        self.local, self.size, self.people = local, size, people
-        self.max_loss, self.min_loss = local, -local
+        super().__init__(local, people)
+        self.size = size
         small = math.exp(-local)
         self.lie = small / (1.0 + (size - 1) * small)
         self.share = (size - 2) * self.lie / (1.0 - 2.0 * self.lie)  # of r among all but a and b
         self.work = 100.0 + 6.0 * self.cells * math.sqrt(2.0 * self.lie * people)
         self._tables: dict[float, _CoinTable] = {}
 
-    def inverse(self) -> Curve:
-        """Return itself: the two letters are exchanged."""
-        return self
-
-    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return delta at each epsilon, with its rounding and what is left out."""
-        epsilon = np.asarray(epsilon, dtype=np.float64)
-        size = np.abs(epsilon)
-        lower, upper = np.zeros(epsilon.size), np.zeros(epsilon.size)
-        for place in np.flatnonzero(size < self.local):
-            checkpoint()
-            lower[place], upper[place] = self._summed(float(size[place]))
-        below = epsilon < 0
-        if below.any():
-            lower[below], upper[below] = (mirrored_delta(epsilon[below], side[below]) for side in (lower, upper))
-        return lower, np.minimum(upper, 1.0)
+    def _brackets(self, epsilon: FloatArray) -> Bounds:
+        sides = [self._summed(float(one)) for one in epsilon]
+        return np.array([low for low, _ in sides]), np.array([high for _, high in sides])
 
     @abstractmethod
     def _means(self, table: _CoinTable, epsilon: float) -> Bounds:

@@ -29,7 +29,8 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint, current
 from dpcore.core.lazy import Lazy
-from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
+from dpcore.curves.base import Bounds, FloatArray, mirrored_delta
+from dpcore.curves.shuffled import ShuffledCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +66,7 @@ _MEETINGS = 12  # rounds of that search
 _CLOSE = 0.2  # width of a beta as a share of the tolerance
 
 
-class ShuffledResponses(Curve):
+class ShuffledResponses(ShuffledCurve):
     """Randomized response of n people with two answers, any truths of the others: a bracket.
 
     Parameters
@@ -76,31 +77,13 @@ class ShuffledResponses(Curve):
         Number of people, at least 2.
     """
 
-    exact = False
     certified = True
     method = "shuffled answers, largest over all truths of the others"
     work = 3000.0
 
-    def __init__(self, local: float, people: int) -> None:
-        self.local, self.people = local, people
-        self.max_loss, self.min_loss = local, -local
-
-    def inverse(self) -> Curve:
-        """Return itself: exchanging the answers of all others exchanges the directions."""
-        return self
-
-    def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return the bracket of delta at each epsilon."""
-        epsilon = np.asarray(epsilon, dtype=np.float64)
-        size = np.abs(epsilon)
-        lower, upper = np.zeros(epsilon.size), np.zeros(epsilon.size)
-        for place in np.flatnonzero(size < self.local):
-            checkpoint()
-            lower[place], upper[place] = _HeadCounts(self.local, self.people - 1, float(size[place])).largest()
-        below = epsilon < 0
-        if below.any():
-            lower[below], upper[below] = (mirrored_delta(epsilon[below], side[below]) for side in (lower, upper))
-        return lower, np.minimum(upper, 1.0)
+    def _brackets(self, epsilon: FloatArray) -> Bounds:
+        sides = [_HeadCounts(self.local, self.people - 1, float(one)).largest() for one in epsilon]
+        return np.array([low for low, _ in sides]), np.array([high for _, high in sides])
 
     @Lazy
     def _nodes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
