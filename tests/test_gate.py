@@ -146,6 +146,7 @@ def test_two_adaptive_choices_against_a_scan(epsilon: float, x: float) -> None:
     assert upper <= float(best) * 1.05
 
 
+@pytest.mark.long
 def test_many_choices_are_bracketed_or_refused() -> None:
     with effort(tolerance=1e-2):
         low, high = (float(side[0]) for side in parse("exponential(12)^100").epsilon_bounds(1e-6))

@@ -30,8 +30,8 @@ PURE = [
     "group(laplace(0.6), 3)",
     "group(exponential(0.01), 100)",
     "group(exponential(0.3), 3)",
-    "exponential(0.3)^3",
-    "group(laplace(0.1)*dp(0.7), 3)",
+    pytest.param("exponential(0.3)^3", marks=pytest.mark.long),
+    pytest.param("group(laplace(0.1)*dp(0.7), 3)", marks=pytest.mark.long),
     "dp(0.011)^300*laplace(0.1)",
 ]
 

@@ -275,7 +275,7 @@ def test_one_near_move_and_a_far_one(share: float, count: int) -> None:
     )
 
 
-@pytest.mark.parametrize("move", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("move", [1.0, 2.0, pytest.param(4.0, marks=pytest.mark.long)])
 def test_moves_that_are_nearly_one(move: float) -> None:
     region = parse(f"gaussian_mixture(1, [{move}, {move * (1 + 1e-12)}], [0.5, 0.5])^10")
     mu = move * math.sqrt(10)

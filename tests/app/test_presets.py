@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dpcore.app.page import Preset, presets
+from tests.app.test_listings import EXAMPLES
 from tests.app.visits import alts, choose_example, drawings, page_of, said
 from tests.test_tables import check
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
+    from dpcore.app.page import Preset
+
 
 def tables(app: AppTest) -> list[str]:
     return [frame.value.to_csv() for frame in app.dataframe]
 
 
-@pytest.mark.parametrize("preset", presets(), ids=lambda preset: f"{preset.page}-{preset.name}")
+@pytest.mark.parametrize("preset", EXAMPLES)
 def test_a_preset_is_the_same_by_link_and_by_click(preset: Preset) -> None:
     page = page_of(preset)
     by_link = page.opened(**preset.state)

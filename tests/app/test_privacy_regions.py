@@ -440,6 +440,7 @@ def test_a_rerun_does_no_work_twice() -> None:
     assert set(work.cache().kept) <= before
 
 
+@pytest.mark.long
 def test_the_code_makes_the_numbers_that_are_drawn_at_the_tolerance_of_the_page() -> None:
     """At the library's own tolerance this region is refused; the page draws it."""
     app = opened(regions="(dp(1, 0.1) & gdp(1))^20", picture="profile δ(ε)")

@@ -46,7 +46,11 @@ def test_the_first_view() -> None:
     assert work.cache().hits > hits
 
 
-@pytest.mark.parametrize("preset", OWN, ids=lambda preset: preset.name)
+@pytest.mark.parametrize(
+    "preset",
+    [pytest.param(one, marks=(pytest.mark.long,) if one.name == "training_target" else ()) for one in OWN],
+    ids=lambda preset: preset.name,
+)
 def test_every_example(preset: Preset) -> None:
     app = opened(**preset.state)
     assert not app.error

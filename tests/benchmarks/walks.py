@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import pandas as pd
 
@@ -32,7 +32,7 @@ class Walk:
         self.switches = 0
         self._last: str | None = None
 
-    def __enter__(self) -> Walk:
+    def __enter__(self) -> Self:
         """Begin to count."""
         threading.setprofile(self._called)
         sys.setprofile(self._called)
@@ -80,7 +80,11 @@ def report(folder: Path) -> Callable[[], None]:
     text = folder / "report.md"
     command("report", "new", "office", "-o", str(text))()
     pages = iter(range(10))
-    return lambda: command("report", "build", str(text), "-o", str(folder / f"report_{next(pages)}.html"))()
+
+    def build() -> None:
+        command("report", "build", str(text), "-o", str(folder / f"report_{next(pages)}.html"))()
+
+    return build
 
 
 def main() -> None:

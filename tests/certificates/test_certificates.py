@@ -118,6 +118,7 @@ def test_a_false_claim_with_a_fresh_digest_is_rejected(certificates, which):
             verify(sealed_again(forged))
 
 
+@pytest.mark.long
 def test_a_changed_expression_with_a_fresh_digest_is_rejected(certificates):
     for certificate in certificates:
         text = certificate.document["expression"]
@@ -128,6 +129,7 @@ def test_a_changed_expression_with_a_fresh_digest_is_rejected(certificates):
                 verify(sealed_again({**certificate.document, "expression": forged}))
 
 
+@pytest.mark.long
 def test_changed_parameters_prove_nothing_false(certificates):
     """With another line, window or number of nodes the claim is proved again or rejected: never another claim."""
     rejected = 0

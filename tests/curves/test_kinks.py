@@ -80,7 +80,7 @@ def test_the_ceiling_of_five_points_is_never_below_the_concave_function() -> Non
         assert points[kept[0, 0], 0] <= 0.0 <= points[kept[2, 0], 0]
 
 
-@pytest.mark.parametrize("text", ["exponential(0.1)^30", "exponential(2)^12"])
+@pytest.mark.parametrize("text", ["exponential(0.1)^30", pytest.param("exponential(2)^12", marks=pytest.mark.long)])
 def test_wide_brackets_are_refused_with_their_width(text: str) -> None:
     with pytest.raises(BudgetError, match=r"bracket of beta at alpha = 0\.1 reached the relative width"):
         parse(text).beta_bounds(np.array([0.1]))

@@ -37,8 +37,10 @@ def test_the_loss_chart_of_no_privacy(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "erase(rdp(1.0117777719827625, 0.05247672138726094), 0.10621998853529091)",
-        "subsample(rdp(1.01, 0.05), 0.5)",
+        pytest.param(
+            "erase(rdp(1.0117777719827625, 0.05247672138726094), 0.10621998853529091)", marks=pytest.mark.long
+        ),
+        pytest.param("subsample(rdp(1.01, 0.05), 0.5)", marks=pytest.mark.long),
         "erase(gdp(6), 0.001)",
         "laplace(30) * gdp(1)",
     ],

@@ -94,7 +94,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("mu", "q", "c", "top"), CASES)
+@pytest.mark.parametrize(
+    ("mu", "q", "c", "top"), [*CASES[:5], *(pytest.param(*case, marks=pytest.mark.long) for case in CASES[5:])]
+)
 def test_the_error_in_many_digits_is_below_the_proved_bound(mu: float, q: float, c: float, top: float) -> None:
     y = np.arange(60) * (top / 59)
     assert worst_share(Jumps.single(mu, q), c, y, [0, 1, 9, 31, 59]) <= 1.0

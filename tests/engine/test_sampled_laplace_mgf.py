@@ -29,7 +29,9 @@ def precise(s: complex, eps0: float, q: float) -> mp.mpc:
     return atoms + mp.e ** (-e / 2) / 4 * inside
 
 
-@pytest.mark.parametrize(("eps0", "q"), PAIRS)
+@pytest.mark.parametrize(
+    ("eps0", "q"), [PAIRS[0], *(pytest.param(*pair, marks=pytest.mark.long) for pair in PAIRS[1:])]
+)
 def test_the_error_is_within_the_units_that_are_counted(eps0: float, q: float) -> None:
     law = SampledLaplaceLoss(eps0, q)
     with mp.workdps(40):
@@ -163,7 +165,10 @@ def test_an_exponent_too_far_out_is_refused() -> None:
 # ---- the symmetric closure -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("eps0", "q"), [(1.0, 0.01), (0.1, 0.1), (6.0, 0.01), (3.0, 0.9)])
+@pytest.mark.parametrize(
+    ("eps0", "q"),
+    [(1.0, 0.01), (0.1, 0.1), *(pytest.param(*pair, marks=pytest.mark.long) for pair in [(6.0, 0.01), (3.0, 0.9)])],
+)
 def test_the_closure_by_its_profile(eps0: float, q: float) -> None:
     """M(s) = 1 + s (s+1) times the integral of delta(v) (e^(sv) + e^(-(s+1)v)), delta(v) = q delta_Laplace(x)."""
     law = ClosedSampledLaplaceLoss(eps0, q)

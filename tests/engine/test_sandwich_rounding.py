@@ -141,7 +141,10 @@ def delta_of(measure: Measure, h: float, epsilon: mp.mpf) -> mp.mpf:
     return mp.mpf(measure.rest) + mp.fsum(-m * mp.expm1(epsilon - loss) for m, loss in terms if loss > epsilon)
 
 
-@pytest.mark.parametrize(("mu", "h"), [(1.0, 0.03), (0.05, 1e-4), (3.0, 0.5), (0.3, 7e-4)])
+@pytest.mark.parametrize(
+    ("mu", "h"),
+    [(1.0, 0.03), (3.0, 0.5), *(pytest.param(*case, marks=pytest.mark.long) for case in [(0.05, 1e-4), (0.3, 7e-4)])],
+)
 def test_the_measures_are_on_their_sides_of_the_profile_in_many_digits(mu: float, h: float) -> None:
     """Without any allowance, far out too, where a profile is a rounding of its neighbours."""
     shape = Shape(mu)

@@ -182,6 +182,7 @@ def test_top_k_is_the_exponential_mechanism_repeated() -> None:
         assert np.mean((order[:, 0] == first) & (order[:, 1] == second)) == pytest.approx(true, abs=5e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [2, 3])
 def test_an_epsilon_of_top_k_is_within_the_tolerance(k: int) -> None:
     low, high = (float(side[0]) for side in top_k(1, k).epsilon_bounds([1e-6]))

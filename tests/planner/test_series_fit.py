@@ -109,6 +109,7 @@ def _drawn(rng: np.random.Generator, factor: float, users: int = 60, times: int 
     return Panel(values, names, tuple(map(str, range(times))), -10.0, 10.0)
 
 
+@pytest.mark.long
 def test_the_noise_for_plausible_series_holds_that_of_the_true_one() -> None:
     rng, count, covered = np.random.default_rng(4), 60, 0
     true, _ = least_noise(pooled_model(0.6, 1.0, 60, 20.0), 6, 0.3)

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 PATIENCE = 300  # s that a worker waits for another one's build
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the whole site as long: building it takes a minute of a core."""
+    for item in items:
+        if "site" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what reports keep between builds in a folder of the test."""

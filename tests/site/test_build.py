@@ -118,6 +118,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return spec, folder / "out"
 
 
+@pytest.mark.long
 def test_two_processes_make_the_same_bytes(small: tuple[Path, Path], tmp_path: Path) -> None:
     spec, out = small
     command = [sys.executable, "-m", "dpcore", "site", "--spec", str(spec), "-o", str(tmp_path / "again"), "--quiet"]

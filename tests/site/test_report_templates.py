@@ -19,7 +19,9 @@ from dpcore.site.report.templates import TEMPLATES, new_report
 LEDGER = Path(__file__).resolve().parents[2] / "data" / "ledgers" / "quarter.csv"
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "office" else (pytest.mark.long,)) for name in TEMPLATES]
+)
 def test_every_template_is_a_page_a_pdf_and_a_docx(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

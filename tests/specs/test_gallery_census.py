@@ -142,6 +142,7 @@ def test_the_persons_of_the_second_file_by_level() -> None:
     np.testing.assert_allclose(sorted(total), sorted(whole), rtol=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["State", "Tract subset"])
 def test_a_level_by_direct_convolution(level: str) -> None:
     sigma, queries = PERSONS[level]
