@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 import signal
 from contextlib import contextmanager
+from random import Random
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from dpcore.charts.movable import _Facts
-from dpcore.core.errors import DomainError
-from dpcore.curves.roots import _step_down
+from dpcore.core.effort import effort
+from dpcore.core.errors import BudgetError, DomainError
+from dpcore.curves.roots import _around, _step_down
+from dpcore.labs.bounded_noise import Bounds, exact_scale
+from dpcore.mechanisms.exact_sampling import draw_skellam
 from dpcore.mechanisms.geometric import Geometric
 from dpcore.planner.interval.allowance import allowance
 from dpcore.planner.sensitivity.blocking import noisy_quantile
@@ -64,6 +69,16 @@ def test_a_quantile_of_noise_that_is_nearly_nothing() -> None:
         assert 0.0 <= noisy_quantile(np.zeros(3), 1e-30, 1e-300) < 1e-30
 
 
+def test_a_guess_below_every_other_double() -> None:
+    """A third more than the smallest double is the smallest double."""
+    with bounded():
+        low, high = _around(lambda x: 1.0 - x, 5e-324, math.inf)
+        assert low == high < 1.0
+        assert _around(lambda x: 1.0 - x, 0.9, math.inf) == (0.9, pytest.approx(1.17))
+        assert _around(lambda x: 2.0 - x, 0.9, 1.0) == (1.0, 1.0)
+        assert _around(lambda x: 1.0 - x, 1e9, math.inf)[0] == 0.0
+
+
 def test_a_step_below_every_double() -> None:
     """A thousandth of a tolerance of a tiny loss is 0, and three times that, too."""
     with bounded():
@@ -97,3 +112,17 @@ def test_a_series_that_forgets_slowly() -> None:
     factor = 1.0 - 2.0**-10
     (row,) = SeriesModel(((factor,),), ((1.0,),), 1.0).stationary()
     assert row[0] == pytest.approx(1.0 / (1.0 - factor**2), rel=1e-9)
+
+
+def test_a_scale_of_cut_noise_is_searched_down_to_a_part_of_itself() -> None:
+    """The part was taken of the falling end, and so was no bound; noise that always suffices ended in an error."""
+    bounds = Bounds(0.0, 1.0)
+    with bounded(), mock.patch("dpcore.labs.bounded_noise.mechanism") as always:
+        always.return_value.delta.return_value = 0.0
+        assert exact_scale(1.0, 1.0, bounds, 0.1) < 2e-9
+    assert always.call_count < 100
+
+
+def test_a_large_draw_looks_at_the_clock() -> None:
+    with bounded(), effort(deadline=0.2), pytest.raises(BudgetError):
+        draw_skellam(1e12, Random(1))

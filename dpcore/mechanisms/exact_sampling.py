@@ -23,6 +23,7 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
 
 from dpcore.core.domains import POSITIVE
+from dpcore.core.effort import checkpoint
 
 if TYPE_CHECKING:
     from dpcore.core.parameter import Parameter
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _SYSTEM = SystemRandom()
+_CHECKPOINTS = 4096  # draws between two looks at the clock, some milliseconds
 _EXPONENT = POSITIVE.but(name="gamma", low_open=False, meaning="a finite number from 0 upwards")
 Rational = Fraction | int | float
 
@@ -171,7 +173,11 @@ def draw_skellam(mu: Rational, source: UniformIntegers = _SYSTEM) -> int:
 
 def _poisson(mean: Fraction, source: UniformIntegers) -> int:
     whole = mean.numerator // mean.denominator
-    total = sum(_unit_poisson(source) for _ in range(whole))
+    total = 0
+    for unit in range(whole):
+        if unit % _CHECKPOINTS == 0:
+            checkpoint(unit / whole)
+        total += _unit_poisson(source)
     rest = mean - whole
     return total + sum(_coin(rest, source) for _ in range(_unit_poisson(source) if rest else 0))
 
