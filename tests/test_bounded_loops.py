@@ -1,10 +1,12 @@
-"""Searches that once went on for ever, or for a thousand rounds, at numbers that nobody would choose."""
+"""Why every loop ends stands beside it; and searches that once went on for ever, or for a thousand rounds, at rare numbers."""
 
 from __future__ import annotations
 
+import ast
 import math
 import signal
 from contextlib import contextmanager
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -12,6 +14,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+import dpcore
 from dpcore.charts.movable import _Facts
 from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
@@ -27,7 +30,49 @@ from dpcore.utility.noise import GeometricNoise, least_reach, worst_quantile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PACKAGE = Path(dpcore.__file__).parent
 SECONDS = 8  # each takes a hundredth
+ENDLESS = {"count", "cycle", "repeat", "iter"}  # what a `for` may draw from without end
+
+
+def _name(call: ast.expr) -> str:
+    """Return the last name of the function that is called, empty for what is no call."""
+    return ast.unparse(call.func).rpartition(".")[2] if isinstance(call, ast.Call) else ""
+
+
+def open_ended(tree: ast.AST) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each loop without a length known before it starts, and the first line of its body."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While):
+            yield node.lineno, node.body[0].lineno
+        elif isinstance(node, ast.For | ast.comprehension) and _name(node.iter) in ENDLESS:
+            yield node.iter.lineno, node.iter.lineno + 1
+
+
+def unexplained(source: str) -> list[int]:
+    """Return the lines of loops without a comment beside or above them that says why they end."""
+    lines = source.splitlines()
+    return [
+        first
+        for first, body in open_ended(ast.parse(source))
+        if not any("  # " in line for line in lines[first - 1 : body - 1])
+        and not lines[first - 2].lstrip().startswith("# ")
+    ]
+
+
+def test_why_a_loop_ends_stands_beside_it() -> None:
+    """A new ``while`` fails here until a comment at its head names its bound, or what counts its rounds."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    missing = [f"{file.relative_to(PACKAGE)}:{line}" for file in files for line in unexplained(file.read_text("utf-8"))]
+    assert missing == []
+
+
+def test_a_loop_without_a_reason_is_seen() -> None:
+    assert unexplained("while x:\n    x = half(x)\n") == [1]
+    assert unexplained("while x:  # halves\n    x = half(x)\n") == []
+    assert unexplained("# halves\nwhile x:\n    x = half(x)\n") == []
+    assert unexplained("for n in itertools.count():\n    use(n)\n") == [1]
+    assert unexplained("for n in range(3):\n    use(n)\n") == []
 
 
 @contextmanager
