@@ -220,7 +220,7 @@ def _crowd(rate: float, *, up: bool) -> int:
     if _RATE.check(rate) in (0.0, 1.0):
         return 2
     size = 2
-    while True:
+    while True:  # to `_LARGEST_WRITTEN`, or the first digits of the rate: some 330 rounds
         people = _count_exactly(rate, size)
         whole = people == people.to_integral_value()
         rounded = people.to_integral_value(ROUND_CEILING if up else ROUND_FLOOR)

@@ -77,7 +77,7 @@ class Cache:
             self._let_go(key)
             self.entries[key], self._sizes[key] = packed, size
             self.weight += size
-            while self.weight > self.most:
+            while self.weight > self.most:  # an entry less each round
                 self._let_go(next(iter(self.entries)))
             self._fit(self.bound)
 
@@ -92,7 +92,7 @@ class Cache:
     @classmethod
     def _fit(cls, most: int) -> None:
         """Drop the oldest results of the largest caches until all together hold at most `most` bytes."""
-        while cls._total() > most:
+        while cls._total() > most:  # an entry less each round
             heaviest = max(cls._all, key=lambda cache: cache.weight)
             heaviest._let_go(next(iter(heaviest.entries)))
 

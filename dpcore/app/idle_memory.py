@@ -57,7 +57,7 @@ class IdleTimer:
                 self.thread.start()
 
     def _wait(self) -> None:
-        while True:
+        while True:  # until nobody has come for a while; it sleeps meanwhile
             with self.lock:
                 left = self.last + self.quiet - time.monotonic()
                 if left <= 0:

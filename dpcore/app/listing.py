@@ -116,7 +116,7 @@ def labels(items: Sequence[Item]) -> list[str]:
     for item in items:
         base = label = _label(item)
         count = 1
-        while label in out:
+        while label in out:  # one of as many labels is free
             count += 1
             label = f"{base} ({count})"
         out.append(label)

@@ -197,7 +197,7 @@ def serve_several(
         _await(lambda: _listens(listen, front), "nginx", stopped)
         sys.stdout.write(f"{count} processes answer at {listen}; configuration and logs are in {place}.\n")
         sys.stdout.flush()
-        while not stopped.is_set():
+        while not stopped.is_set():  # as long as the server runs
             health.handle_request()
             for process in processes:
                 process.look()
@@ -218,7 +218,7 @@ def load_all() -> None:
 def _await(ready: Callable[[], bool], name: str, stopped: threading.Event) -> None:
     """Wait until something is ready."""
     ends = time.monotonic() + STARTING
-    while not ready() and not stopped.wait(LOOK / 4):
+    while not ready() and not stopped.wait(LOOK / 4):  # at most `STARTING` seconds
         if time.monotonic() > ends:
             msg = f"{name} did not answer within {STARTING:.0f} seconds."
             raise DpcoreError(msg)

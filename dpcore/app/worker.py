@@ -87,7 +87,7 @@ def run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byte
 
 def _wait_for_slot(tell: Callable[[float], None]) -> None:
     """Wait until there are fewer workers than cores; first come, first served."""
-    while not _slots.acquire(timeout=TICK):
+    while not _slots.acquire(timeout=TICK):  # looks at the clock
         tell(0.0)
         _check_time()
 
@@ -116,14 +116,14 @@ def _run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byt
 def _result(reader: int, tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
     """Read the worker's messages until its result arrives."""
     received, fraction = bytearray(), 0.0
-    while True:
+    while True:  # looks at the clock every `TICK`, and ends with the worker
         if select.select([reader], [], [], TICK)[0]:
             chunk = os.read(reader, 1 << 20)
             if not chunk:
                 msg = f"The computation was ended: it needed more than the {MEMORY // 1_000_000} MB of memory allowed."
                 raise BudgetError(msg)
             received += chunk
-        while len(received) >= _HEAD.size:
+        while len(received) >= _HEAD.size:  # a message each round
             kind, length = _HEAD.unpack_from(received)
             if len(received) < _HEAD.size + length:
                 break
@@ -196,5 +196,5 @@ def _bound_memory() -> None:
 
 def _send(writer: int, kind: bytes, body: bytes) -> None:
     message = memoryview(_HEAD.pack(kind, len(body)) + body)
-    while message:
+    while message:  # ends with the pipe at the latest
         message = message[os.write(writer, message) :]

@@ -200,7 +200,7 @@ def envelope(alpha: FloatArray, beta: FloatArray) -> Bounds:
     falling = np.concatenate(([True], b[1:] < np.minimum.accumulate(b)[:-1]))
     corners: list[tuple[float, float]] = []
     for x, y in zip(a[falling].tolist(), b[falling].tolist(), strict=True):
-        while len(corners) > 1 and _above(corners[-2], corners[-1], (x, y)):
+        while len(corners) > 1 and _above(corners[-2], corners[-1], (x, y)):  # every point is removed once at most
             corners.pop()
         corners.append((x, y))
     hull = [(0.0, 1.0), *corners] if corners[0] != (0.0, 1.0) else corners

@@ -99,7 +99,7 @@ def _verdict_words(audit: Audit, claim: TradeOff, against: bool, alpha: float, p
             "no proof that it holds: another attack or more trials may show more."
         )
     digits = _DIGITS
-    while digits < 12 and float(outward(power, digits, up=False)) <= float(outward(allowed, digits)):
+    while digits < 12 and float(outward(power, digits, up=False)) <= float(outward(allowed, digits)):  # to 12
         digits += 1
     return (
         f"The claim {claim} is contradicted with {sure} confidence: a test that accuses at most a share of "

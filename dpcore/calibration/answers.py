@@ -234,7 +234,7 @@ def _records(question: Question, candidate: Candidate) -> NoiseAnswer:
         msg = f"More than 10^15 records would be needed: {nearest(reach / question.error, 3)}."
         raise DomainError(msg)
     n = max(1, math.ceil(reach / question.error))
-    while reach / n > question.error:
+    while reach / n > question.error:  # the quotient is off by rounding only: a round or two
         n += 1
     fewer = n == 1 or reach * (1 - _ROUNDING) / (n - 1) > question.error  # one record less would certainly not do
     whole = _described(question, shaped, value, question.k, kind if fewer else "upper")
@@ -248,7 +248,9 @@ def _people(slope: float, error: float, probability: float) -> int:
         msg = f"More than 10^15 people would be needed: {nearest(least, 3)}."
         raise DomainError(msg)
     n = max(1, math.ceil(least))
-    while hoeffding(n, slope, error, probability)[1].value > error:
+    while (
+        hoeffding(n, slope, error, probability)[1].value > error
+    ):  # off by rounding only: some rounds up to 10^15 people
         n += 1
     return n
 

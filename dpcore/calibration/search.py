@@ -68,6 +68,7 @@ class Search:
         gap = self.probe(v)
         if gap <= 0:
             forward = False
+        # one direction until the sign changes, in growing steps, to an end of the axis
         while not (math.isfinite(self.met) and math.isfinite(self.missed)):
             if (v >= self.axis.high and forward) or (v <= self.axis.low and not forward):
                 return False
@@ -82,7 +83,7 @@ class Search:
         """Return the first point that meets the target in a valley between two others, or its bottom: golden sections."""
         inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         at_inner, at_outer = self.probe(inner), self.probe(outer)
-        while high - low > _VALLEY and not math.isfinite(self.met):
+        while high - low > _VALLEY and not math.isfinite(self.met):  # golden sections: 0.62 of the width each round
             if at_inner <= at_outer:
                 high, outer, at_outer = outer, inner, at_inner
                 inner = high - _GOLDEN * (high - low)

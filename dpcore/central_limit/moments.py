@@ -101,7 +101,7 @@ class Moments:
 
 def summands(region: TradeOff) -> list[tuple[Curve, int]]:
     """Return the curves of the region's factors, whose losses add up to that of the region, with their counts."""
-    while isinstance(region, Assume):
+    while isinstance(region, Assume):  # as deep as regions are nested
         region = region.region
     keeps_direction = bool(region.oriented)
     return [(curve_of(node, keeps_direction=keeps_direction), count) for node, count in factors(region)]

@@ -285,9 +285,9 @@ def _window(shape: _Shape, epsilon: float, place: float, goal: float) -> float:
 def _saddle(function: Callable[[float], float]) -> float:
     """Return about the smallest place of a function of c > 0, convex along log c near it."""
     at = 1.0
-    while at < 2.0**12 and function(2 * at) < function(at):
+    while at < 2.0**12 and function(2 * at) < function(at):  # doubles to 2^12
         at *= 2
-    while at > 2.0**-16 and function(at / 2) < function(at):
+    while at > 2.0**-16 and function(at / 2) < function(at):  # halves to 2^-16
         at /= 2
     low, high = math.log(at / 2), math.log(at * 2)
     ratio = (math.sqrt(5) - 1) / 2

@@ -151,7 +151,7 @@ class Series:
         for label in self.labels:
             base = name = theme.short(label, 48) or "(no name)"
             count = 1
-            while name in self.name_of.values():
+            while name in self.name_of.values():  # one of as many names is free
                 count += 1
                 name = f"{base} ({count})"
             self.name_of[label] = name

@@ -56,7 +56,7 @@ def named(regions: Regions) -> dict[str, TradeOff]:
             msg = f"A chart is made of regions such as dp(1), got a value of type {type(region).__name__}."
             raise DomainError(msg)
         label, count = name, 1
-        while label in by_label:
+        while label in by_label:  # one of as many labels is free
             count += 1
             label = f"{name} ({count})"
         by_label[label] = region

@@ -20,7 +20,7 @@ def own_options(owner: str, parameters: Iterable[Parameter], words: list[str]) -
     by_name = {p.name: p for p in parameters}
     settings: dict[str, list[Any]] = {}
     queue = list(words)
-    while queue:
+    while queue:  # a word less each round
         word = queue.pop(0)
         option, equals, value = word.partition("=")
         name = option.removeprefix("--").replace("-", "_")

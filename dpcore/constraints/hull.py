@@ -63,7 +63,7 @@ def lower_hull(points: Iterable[Point], floor: float, slack: float = 4e-16) -> l
     """
     hull: list[Point] = []
     for point in [(-math.inf, 1.0), *points, (math.inf, floor)]:
-        while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point, slack):
+        while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point, slack):  # every point is removed once at most
             hull.pop()
         hull.append(point)
     return hull

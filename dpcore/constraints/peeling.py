@@ -39,7 +39,7 @@ def peel(levels: Levels) -> Peeled:
     factors: list[tuple[float, int]] = []
     steps: list[tuple[object, ...]] = []
     sums, rest, sure, against = Sums.empty(), levels.top, True, ""
-    while not against:
+    while not against:  # explains a level more each round, or finds a contradiction
         checkpoint(1.0 - rest / levels.top)
         explained, missing = sums.at(levels.drop, levels.same)
         at = _first_unexplained(levels, explained)

@@ -74,7 +74,7 @@ class Outer(Curve):
 
 def published(curve: Curve) -> Curve:
     """Return the curve whose numbers are published: the safe side of a bound, otherwise the curve itself."""
-    while isinstance(curve, Outer):
+    while isinstance(curve, Outer):  # as deep as bounds are nested
         curve = curve.outer
     return curve
 

@@ -287,7 +287,7 @@ class IntegerGaussians(Curve):
         middle, half = 0.5 * (ends[1:] + ends[:-1]), 0.5 * (ends[1:] - ends[:-1])
         open_ = np.flatnonzero((total > _FADED) & (near > 0))
         last, size = int(near[open_].max(initial=0)), _FIRST_PARTS
-        while last and open_.size:
+        while last and open_.size:  # `last` falls by at least one part each round
             checkpoint()
             first = max(0, last - max(1, min(size, _FACTORS // open_.size)))
             decay = self._decay(slice(first, last), middle[open_], half[open_])

@@ -268,7 +268,7 @@ def _hull_corners(a: Polygon, b: Polygon) -> tuple[FloatArray, FloatArray, float
     for place, point in enumerate(points):
         if place % _CHECKPOINTS == 0:
             checkpoint()
-        while len(hull) >= 2 and not_below(hull[-2], hull[-1], point):
+        while len(hull) >= 2 and not_below(hull[-2], hull[-1], point):  # every point is removed once at most
             hull.pop()
         hull.append(point)
     corner = np.array(hull)
@@ -416,7 +416,7 @@ def from_points(alpha: FloatArray, beta: FloatArray) -> Polygon:
     for x, y in points:
         if hull and hull[-1][0] == x:
             continue
-        while len(hull) >= 2 and _above_chord(hull[-2], hull[-1], (x, y)):
+        while len(hull) >= 2 and _above_chord(hull[-2], hull[-1], (x, y)):  # every point is removed once at most
             hull.pop()
         hull.append((x, y))
     corner = np.array(hull)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ROUGH = 0.02  # tolerance with which a root is located before it is computed
 _ROUGHER = 0.5  # the same for a product on lattices: far from the root a delta of 1e-77, which is of no use, costs most
-_STRIDE, _STRIDES = 1.3, 40  # factor from one place to the next around a guess, and how many of them downwards
+_STRIDE, _STRIDES = 1.3, 40  # factor from one place to the next around a guess, and how many of them
 _SMALLEST = math.ulp(0.0)
 _SHORTENINGS = 3  # halvings of the last step down: a ratio of 3 shrinks to 3^(1/8); fewer only widen the bracket
 
@@ -89,7 +89,7 @@ def _located(curve: Curve, delta: float, start: tuple[float, float] | None = Non
     f_low, f_high = gaps(low)[1], gaps(high)[1]
     if low > 0.0 and f_low <= 0.0:
         low, f_low = 0.0, gaps(0.0)[1]
-    # doubled at most 1024 times before it is infinite: delta at infinity is q_inf, below the target
+    # doubled at most 2098 times before it is infinite: delta at infinity is q_inf, below the target
     while f_high > 0 and high < top:
         low, f_low = high, f_high
         high = min(2 * high, top)
@@ -102,15 +102,20 @@ def _located(curve: Curve, delta: float, start: tuple[float, float] | None = Non
 
 
 def _around(gap: Callable[[float], float], guess: float, top: float) -> tuple[float, float]:
-    """Return two places next to a guess between which a falling function changes its sign, or 0 and a place."""
+    """Return two places next to a guess between which a falling function changes its sign.
+
+    For a guess that is far too high, 0 and a place; for one that is far too low, one place twice.
+    """
     if gap(guess) > 0:
         low = guess
-        while low < top:  # by a constant factor: some hundred rounds at most
+        for _ in range(_STRIDES):
             high = min(low * _STRIDE, top)
             if gap(high) <= 0:
                 return low, high
             low = high
-        return low, top
+            if low >= top:
+                break
+        return low, low  # a guess so far off is doubled instead
     high = guess
     for _ in range(_STRIDES):
         low = high / _STRIDE

@@ -214,7 +214,9 @@ def _polygon(epsilon: FloatArray, delta: FloatArray) -> Polygon:
     points = [(-np.inf, 1.0), *zip(epsilon.tolist(), delta.tolist(), strict=True), (np.inf, float(delta[-1]))]
     hull: list[tuple[float, float]] = []
     for point in points:
-        while len(hull) >= 2 and polygon_algebra.not_below(hull[-2], hull[-1], point):
+        while len(hull) >= 2 and polygon_algebra.not_below(
+            hull[-2], hull[-1], point
+        ):  # every point is removed once at most
             hull.pop()
         hull.append(point)
     corner = np.array(hull)

@@ -142,11 +142,11 @@ def _node(events: Iterator[Any], event: Any, depth: int, file: str) -> tuple[Any
         return event.value, line
     if kind == "SequenceStartEvent":
         items = []
-        while type(inner := next(events)).__name__ != "SequenceEndEvent":
+        while type(inner := next(events)).__name__ != "SequenceEndEvent":  # an event of the file each round
             items.append(_node(events, inner, depth + 1, file))
         return items, line
     table: dict[str, Any] = {}
-    while type(key := next(events)).__name__ != "MappingEndEvent":
+    while type(key := next(events)).__name__ != "MappingEndEvent":  # an event of the file each round
         name, at = _node(events, key, depth + 1, file)
         if not isinstance(name, str) or name in table:
             msg = f"{file}, line {at}: {'a name' if not isinstance(name, str) else quoted(name) + ' stands twice'} in one mapping."

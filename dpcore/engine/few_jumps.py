@@ -209,7 +209,7 @@ class _Windows:
             return math.exp(min(whole, 700.0)) / (math.pi * y)
 
         y = 8.0 * step
-        while beyond(y) > most and y <= _MOST * step:
+        while beyond(y) > most and y <= _MOST * step:  # a fifth higher each round, to `_MOST` steps
             y *= 1.2
         if y > _MOST * step:
             return None

@@ -54,6 +54,8 @@ _TAIL = 55.0
 """Masses beyond the length of a transform wrap around; together they are below e^-55."""
 _PLACES = 1200
 """Binary places of an exact mean: more than the 1074 of the smallest double."""
+_MOST_TILTS = 10_000
+"""Tilts on one side of the middle; a law of bell shapes down to e^-700 has some hundreds of them."""
 _OVERLAP = 8
 """Positions that two windows both compute, to be compared."""
 _OFTEN = 60.0
@@ -377,7 +379,9 @@ def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[
     end = law.end_size(upper=direction > 0)
     tilts: list[_Tilt] = []
     tilt = middle
-    while law.level(tilt) >= level:  # every round moves outward by a positive distance, at most to the edge
+    while law.level(tilt) >= level:  # every round moves outward by a positive distance, and adds a tilt
+        if len(tilts) >= _MOST_TILTS:
+            raise Irregular(_IRREGULAR)
         if abs(edge - tilt.mean) <= end + _REACH * tilt.sigma:
             return tilts, True
         limit = edge - direction * 0.5 * end

@@ -193,7 +193,7 @@ def _blocks(sheet: Sheet, places: Sequence[int]) -> Iterator[_Block]:
         data = data.removeprefix(BOM_UTF8)
         sheet = replace(sheet, data=data, encoding="utf-8")
     begin = _below_names(sheet)
-    while begin < len(data):
+    while begin < len(data):  # a line each round, at least
         end = (data.rfind(b"\n", begin, begin + _BYTES) + 1) or (data.find(b"\n", begin) + 1) or len(data)
         block = _even(sheet, data[begin:end], places)
         yield from [block] if block is not None else _streamed(sheet, data[begin:end], places, below=True)
@@ -204,7 +204,7 @@ def _blocks(sheet: Sheet, places: Sequence[int]) -> Iterator[_Block]:
 def _below_names(sheet: Sheet) -> int:
     """Return where the first row of data begins: empty lines above the table do not count."""
     begin, data = 0, sheet.data
-    while begin < len(data):
+    while begin < len(data):  # a line each round
         end = (data.find(b"\n", begin) + 1) or len(data)
         if filled(data[begin:end].decode(sheet.encoding).split(sheet.delimiter)):
             return end if sheet.header else begin

@@ -162,7 +162,7 @@ def _check_toml(text: str) -> None:
 def _toml_tokens(text: str) -> Iterator[tuple[str, int]]:
     """Yield the tokens of a TOML text with their places: brackets, dots, words, line ends, and whole strings."""
     at = 0
-    while match := _TOML.search(text, at):
+    while match := _TOML.search(text, at):  # a sign of the text each round
         sign, start, at = match[0], match.start(), match.end()
         if sign == "#":
             end = text.find("\n", at)
@@ -179,7 +179,7 @@ def _toml_tokens(text: str) -> Iterator[tuple[str, int]]:
 
 def _check_json(text: str) -> None:
     depth, line, at = 0, 1, 0
-    while match := _JSON.search(text, at):
+    while match := _JSON.search(text, at):  # a sign of the text each round
         sign, at = match[0], match.end()
         if sign == '"':
             string = _STRING.match(text, at)

@@ -169,7 +169,7 @@ def _names(row: list[str], *, header: bool) -> tuple[str, ...]:
         text = "".join(sign for sign in " ".join(cell.split()) if sign.isprintable())[:LONGEST_NAME]
         base = name = (text if header else "") or f"column {place}"
         count = 1
-        while name in names:
+        while name in names:  # one of as many names is free
             count += 1
             name = f"{base} ({count})"
         names.append(name)

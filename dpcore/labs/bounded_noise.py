@@ -75,7 +75,7 @@ def required_scale(epsilon: float, sensitivity: float, bounds: Bounds, delta: fl
     if enough(low):
         return low
     high = 2 * low
-    while not enough(high):
+    while not enough(high):  # doubles; the right side falls towards `low`
         low, high = high, 2 * high
     return least(enough, low, high)
 
@@ -91,8 +91,8 @@ def exact_scale(epsilon: float, sensitivity: float, bounds: Bounds, delta: float
     def enough(scale: float) -> bool:
         return float(mechanism(scale, sensitivity, bounds).delta(epsilon)) <= delta
 
-    low = high / 2
-    while enough(low) and low > 1e-9 * high:
+    low, floor = high / 2, 1e-9 * high
+    while low > floor and enough(low):  # halves, at most 30 times
         low, high = low / 2, low
     for _ in range(math.ceil(-math.log2(accuracy))):
         middle = 0.5 * (low + high)

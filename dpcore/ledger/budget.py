@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -178,7 +179,7 @@ def more(ledger: Ledger, row: int, budget: Budget) -> More:
     if start[1] > budget.delta:
         sure = start[0] > budget.delta
         return More(row + 1, 0, "exact" if sure else "lower", over=True, delta=start[1], delta_next=start[0])
-    fits, fails = search.enclosed(search.most, guess)
+    fits, fails = search.enclosed(guess)
     if fails is None:
         return More(row + 1, fits, "lower", over=False, delta=search.bounds(fits)[1], delta_next=0.0)
     fits, kind, after = search.settled(*search.narrowed(fits, fails))
@@ -190,9 +191,10 @@ class _CopySearch:
 
     def __init__(self, ledger: Ledger, row: int, budget: Budget) -> None:
         self.ledger, self.row, self.budget = ledger, row, budget
-        self.cache: dict[int, tuple[float, float]] = {}
+        self.tolerance = current().tolerance
+        self.cache: dict[int, tuple[float, tuple[float, float]]] = {}  # the tolerance and the bracket
 
-    @property
+    @cached_property
     def most(self) -> int:
         """The largest number to try: at most 10^9 copies of one release are composed."""
         counts = {node.text: count for node, count in self.ledger.factors}
@@ -208,11 +210,14 @@ class _CopySearch:
         return self.ledger.with_count(self.row, release.count + extra).region if extra else self.ledger.region
 
     def bounds(self, extra: int) -> tuple[float, float]:
-        """Return (lower, upper) of delta at the budget's epsilon with `extra` more releases."""
-        if extra not in self.cache:
+        """Return (lower, upper) of delta at the budget's epsilon with `extra` more releases, as narrow as asked so far."""
+        tolerance, (low, high) = self.cache.get(extra, (math.inf, (-math.inf, math.inf)))
+        if tolerance > self.tolerance and low <= self.budget.delta < high:
             checkpoint(min(0.95, len(self.cache) / 40))
-            self.cache[extra] = self.computed_bounds(extra)
-        return self.cache[extra]
+            with effort(tolerance=self.tolerance):
+                low, high = self.computed_bounds(extra)
+            self.cache[extra] = self.tolerance, (low, high)
+        return low, high
 
     def computed_bounds(self, extra: int) -> tuple[float, float]:
         region = self.region(extra)
@@ -224,7 +229,7 @@ class _CopySearch:
         """Return log(delta / budget), at most 0 if it fits; with a budget of 0 only the sign counts."""
         upper = self.bounds(extra)[1]
         if upper <= self.budget.delta:
-            return math.log(max(upper, 1e-300) / self.budget.delta) if self.budget.delta > 0 else -1.0
+            return min(0.0, math.log(max(upper, 1e-300) / self.budget.delta)) if self.budget.delta > 0 else -1.0
         return math.log(upper / self.budget.delta) if self.budget.delta > 0 else 1.0
 
     def estimate(self) -> int | None:
@@ -242,15 +247,19 @@ class _CopySearch:
         quick = ListContours.of(parts, self.budget.delta, self.budget.epsilon, rough.grown(estimate))
         return None if quick is None else estimate + quick.most(one, -estimate, self.most - estimate)
 
-    def enclosed(self, most: int, guess: int | None) -> tuple[int, int | None]:
+    def enclosed(self, guess: int | None) -> tuple[int, int | None]:
         """Return a number that fits and a larger one that does not; None if the largest allowed one fits."""
         fits, step = 0, max(1, self.ledger.rows[self.row].count // 8)
-        if guess is not None and 0 < guess <= most:
+        if guess is not None and 0 < guess <= self.most:
             if self.gap(guess) > 0:
                 return self._below(guess)
             fits, step = guess, 1
-        while fits < most:
-            extra = min(most, fits + step)
+        return self._above(fits, step)
+
+    def _above(self, fits: int, step: int) -> tuple[int, int | None]:
+        """Return a number that fits and a larger one that does not, above one that fits; None if the largest fits."""
+        while fits < self.most:  # steps of four times the one before: 15 rounds to 10^9
+            extra = min(self.most, fits + step)
             if self.gap(extra) > 0:
                 return fits, extra
             fits, step = extra, step * 4
@@ -259,7 +268,7 @@ class _CopySearch:
     def _below(self, fails: int) -> tuple[int, int]:
         """Return a number that fits below one that does not; 0 is known to fit."""
         step = 1
-        while fails - step > 0:
+        while fails - step > 0:  # as above, downwards
             if self.gap(fails - step) <= 0:
                 return fails - step, fails
             fails, step = fails - step, step * 4
@@ -268,7 +277,7 @@ class _CopySearch:
     def narrowed(self, fits: int, fails: int) -> tuple[int, int]:
         """Shrink to two neighbours: false position on log delta, and halving in every third round."""
         turn = 0
-        while fails - fits > 1:
+        while fails - fits > 1:  # every third round halves: at most 90 for 10^9
             a, b = self.gap(fits), self.gap(fails)
             guess = fits + (fails - fits) * (-a / (b - a))
             middle = (fits + fails) // 2 if turn % 3 == 2 else math.floor(guess + 0.5)
@@ -278,19 +287,22 @@ class _CopySearch:
         return fits, fails
 
     def settled(self, fits: int, fails: int) -> tuple[int, str, float]:
-        """Return the largest number, whether it is certain, and delta after one more, with finer brackets if needed."""
-        while True:
-            low, high = self.bounds(fails)
-            for tolerance in _FINER:
-                if low > self.budget.delta or high <= self.budget.delta:
-                    break
-                with effort(tolerance=min(tolerance, current().tolerance)):
-                    low, high = self.cache[fails] = self.computed_bounds(fails)
-            if low > self.budget.delta:
-                return fits, "exact", low
-            if high > self.budget.delta:
-                return fits, "lower", low
-            fits, fails = fails, fails + 1
+        """Return the largest number, whether it is certain, and delta after one more, with finer brackets if needed.
+
+        What does not fit for certain may fit by a finer bracket, and with it a thousandth of all numbers that fit: those
+        are searched as at first, once for each tolerance.
+        """
+        for tolerance in _FINER:
+            if self.bounds(fails)[0] > self.budget.delta:
+                break
+            self.tolerance = min(tolerance, self.tolerance)
+            if self.gap(fails) <= 0:
+                fits, above = self._above(fails, 1)
+                if above is None:
+                    return fits, "lower", 0.0
+                fits, fails = self.narrowed(fits, above)
+        low = self.bounds(fails)[0]
+        return fits, "exact" if low > self.budget.delta else "lower", low
 
 
 def more_words(ledger: Ledger, answer: More, budget: Budget) -> str:

@@ -311,7 +311,7 @@ def largest_mu(epsilon: float, delta: float) -> float:
         return mu == 0 or float(GaussianCurve(mu).delta_bounds(np.array([epsilon]))[1][0]) <= delta
 
     high = 1.0
-    while holds(high):
+    while holds(high):  # doubles: delta tends to 1, within 513 rounds for the largest epsilon
         high *= 2
     return _largest(holds, 0.0, high)
 

@@ -108,12 +108,12 @@ class ListContours:
             return all(lost + _integral(side, side.whole + copies * one, self.top) <= self.delta for side, one in parts)
 
         low, high, step = (0, largest + 1, 1) if fits(0) else (least, 0, -1)
-        while low < step < high and fits(step) == (step > 0):
+        while low < step < high and fits(step) == (step > 0):  # doubles, to the ends of the range
             low, high = (step, high) if step > 0 else (low, step)
             step *= 2
         if low < step < high:
             low, high = (low, step) if step > 0 else (step, high)
-        while high - low > 1:
+        while high - low > 1:  # halves
             middle = (low + high) // 2
             low, high = (middle, high) if fits(middle) else (low, middle)
         return low
@@ -249,10 +249,10 @@ class CopyEstimate:
     def count(self, largest: int) -> int:
         """Return about the largest number, from 0 to `largest`."""
         low, high = 0, 1
-        while high <= largest and self._fits(high):
+        while high <= largest and self._fits(high):  # doubles
             low, high = high, 2 * high
         high = min(high, largest + 1)
-        while high - low > max(1, low // 1000):
+        while high - low > max(1, low // 1000):  # halves
             middle = (low + high) // 2
             low, high = (middle, high) if self._fits(middle) else (low, middle)
         return low

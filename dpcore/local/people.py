@@ -147,7 +147,7 @@ def _searched(misses: Callable[[int], tuple[float, float]], miss: float, ends: t
     for side in (1, 0):  # first the fewest that are enough, then the most that are not
         low, high = least - 1, enough
         try:
-            while high - low > 1:
+            while high - low > 1:  # halves
                 middle = (low + high) // 2
                 checkpoint(0.5)
                 cache[middle] = cache.get(middle) or misses(middle)
@@ -163,7 +163,7 @@ def _binomial_misses(first: FloatArray, second: FloatArray, alarm: float, n: int
     answer = int(second[1] > first[1])  # the answer that speaks for P1
     p, q = float(first[answer]), float(second[answer])
     low, high = -1, n  # rejecting above `high` keeps the false alarms, rejecting above `low` does not
-    while high - low > 1:
+    while high - low > 1:  # halves
         middle = (low + high) // 2
         low, high = (low, middle) if _above(middle, n, p) <= alarm else (middle, high)
     at = _above(high - 1, n, p) - _above(high, n, p)

@@ -276,7 +276,7 @@ class Asymmetric(Mechanism, Loose):
 def kinds() -> tuple[type[Mechanism], ...]:
     """Return every mechanism with a name in the language, in the order of the registry."""
     by_name, stack = {}, [Mechanism]
-    while stack:
+    while stack:  # every class is taken once for each of its bases
         kind = stack.pop()
         stack += kind.__subclasses__()
         if "entry" in vars(kind):

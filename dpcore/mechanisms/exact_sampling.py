@@ -23,6 +23,7 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
 
 from dpcore.core.domains import POSITIVE
+from dpcore.core.effort import checkpoint
 
 if TYPE_CHECKING:
     from dpcore.core.parameter import Parameter
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _SYSTEM = SystemRandom()
+_CHECKPOINTS = 4096  # draws between two looks at the clock, some milliseconds
 _EXPONENT = POSITIVE.but(name="gamma", low_open=False, meaning="a finite number from 0 upwards")
 Rational = Fraction | int | float
 
@@ -73,7 +75,7 @@ def draw_exponential_coin(gamma: Rational, source: UniformIntegers = _SYSTEM) ->
         The coin.
     """
     left = _fraction(_EXPONENT, gamma)
-    while left > 1:
+    while left > 1:  # at most gamma rounds; e rounds are rare
         if not _chain(Fraction(1), source):
             return False
         left -= 1
@@ -83,7 +85,7 @@ def draw_exponential_coin(gamma: Rational, source: UniformIntegers = _SYSTEM) ->
 def _chain(gamma: Fraction, source: UniformIntegers) -> bool:
     """Return True with probability e^-gamma for gamma in [0, 1]: whether the number of heads in a row is even."""
     heads = 0
-    while _coin(gamma / (heads + 1), source):
+    while _coin(gamma / (heads + 1), source):  # k rounds have probability gamma^k / k!
         heads += 1
     return heads % 2 == 0
 
@@ -109,12 +111,12 @@ def draw_discrete_laplace(scale: Rational, source: UniformIntegers = _SYSTEM) ->
     """
     ratio = _fraction(POSITIVE.but(name="scale"), scale)
     t, s = ratio.numerator, ratio.denominator
-    while True:
+    while True:  # a draw is accepted with probability 0.63 at least
         remainder = source.randrange(t)
         if not _chain(Fraction(remainder, t), source):
             continue
         quotient = 0
-        while _chain(Fraction(1), source):
+        while _chain(Fraction(1), source):  # k rounds have probability e^-k
             quotient += 1
         size, negative = (remainder + t * quotient) // s, source.randrange(2)
         if not (negative and size == 0):
@@ -141,7 +143,7 @@ def draw_discrete_gaussian(variance: Rational, source: UniformIntegers = _SYSTEM
     """
     square = _fraction(POSITIVE.but(name="variance"), variance)
     t = isqrt(square.numerator // square.denominator) + 1
-    while True:
+    while True:  # the rejection of the reference: accepted with a constant probability at least
         n = draw_discrete_laplace(t, source)
         if draw_exponential_coin((abs(n) - square / t) ** 2 / (2 * square), source):
             return n
@@ -171,15 +173,19 @@ def draw_skellam(mu: Rational, source: UniformIntegers = _SYSTEM) -> int:
 
 def _poisson(mean: Fraction, source: UniformIntegers) -> int:
     whole = mean.numerator // mean.denominator
-    total = sum(_unit_poisson(source) for _ in range(whole))
+    total = 0
+    for unit in range(whole):
+        if unit % _CHECKPOINTS == 0:
+            checkpoint(unit / whole)
+        total += _unit_poisson(source)
     rest = mean - whole
     return total + sum(_coin(rest, source) for _ in range(_unit_poisson(source) if rest else 0))
 
 
 def _unit_poisson(source: UniformIntegers) -> int:
-    while True:
+    while True:  # accepted with probability e/4
         heads = 0
-        while source.randrange(2):
+        while source.randrange(2):  # k rounds have probability 2^-k
             heads += 1
         if _coin(Fraction(2**heads, 2 * factorial(heads)), source):
             return heads

@@ -242,7 +242,7 @@ def largest_mu(epsilon: float, delta: float) -> float:
         return float(GaussianCurve(mu).delta_bounds(at)[1][0]) <= delta
 
     low, high = 0.0, 1.0
-    while safe(high):
+    while safe(high):  # doubles to 1e9, then refused
         low, high = high, 2 * high
         if high > 1e9:
             msg = f"delta must be below 1 for a finite noise, got {numeral(delta)}."

@@ -99,13 +99,13 @@ class Law(ABC):
     def _search(self, rate: FloatArray) -> FloatArray:
         step, low = np.ones(rate.shape), np.full(rate.shape, self.centre)
         high = low
-        while (more := (self._tail(high) > rate) & np.isfinite(high)).any():
+        while (more := (self._tail(high) > rate) & np.isfinite(high)).any():  # steps double until they are infinite
             low, high, step = (
                 np.where(more, high, low),
                 np.where(more, high + step, high),
                 np.where(more, 2 * step, step),
             )
-        while (more := (self._tail(low) <= rate) & np.isfinite(low)).any():
+        while (more := (self._tail(low) <= rate) & np.isfinite(low)).any():  # steps double until they are infinite
             low, high, step = np.where(more, low - step, low), np.where(more, low, high), np.where(more, 2 * step, step)
         for _ in range(_HALVINGS):
             middle = low + 0.5 * (high - low)
@@ -167,7 +167,7 @@ class Law(ABC):
     def reach(self, miss: float) -> float:
         """Return the least t, up to rounding, with P(|N| > t) <= miss in (0, 1)."""
         low, high = 0.0, 1.0
-        while self._beyond(high) > miss:
+        while self._beyond(high) > miss:  # doubles; nothing lies beyond infinity
             low, high = high, 2 * high
         return least(lambda t: self._beyond(t) <= miss, low, high)
 

@@ -117,7 +117,7 @@ def factors(node: TradeOff) -> Factors:
     """Return the flat list of (atom, count) of a product, equal atoms joined, in order."""
     counts: dict[Hashable, tuple[TradeOff, int]] = {}
     stack: list[tuple[TradeOff, int]] = [(node, 1)]
-    while stack:
+    while stack:  # every node is taken once
         part, count = stack.pop()
         if count > MOST_COPIES:
             msg = f"k = {shown(count)} copies of {shorten(part.text)} are too many; at most {nearest(MOST_COPIES)} are counted."

@@ -127,7 +127,7 @@ def _labels(state: StateCore) -> None:
     tokens: list[Token] = []
     table, at = None, 0
     place = 0
-    while place < len(state.tokens):
+    while place < len(state.tokens):  # a token each round
         token = state.tokens[place]
         if token.type == "heading_open":
             inner = state.tokens[place + 1]

@@ -105,6 +105,7 @@ def labels_of(tokens: Sequence[Token], figures: Sequence[Spec], prefix: str, fil
 
 def _free(name: str, taken: set[str]) -> str:
     """Return a name that no other id has, and take it."""
+    # one of as many names is free
     numbered = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
     free = next(one for one in numbered if one not in taken)
     taken.add(free)

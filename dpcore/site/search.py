@@ -208,7 +208,9 @@ def index_of(pages: Mapping[str, str]) -> str:
 def _shared(before: str, word: str) -> int:
     """Return how many characters two words have in common at the start, at most 35."""
     count = 0
-    while count < min(len(before), len(word), len(DIGITS) - 1) and before[count] == word[count]:
+    while (
+        count < min(len(before), len(word), len(DIGITS) - 1) and before[count] == word[count]
+    ):  # a character each round
         count += 1
     return count
 
@@ -225,7 +227,7 @@ def _steps(numbers: Iterable[int]) -> str:
 
 def _base36(number: int) -> str:
     digits = ""
-    while True:
+    while True:  # a digit each round
         number, rest = divmod(number, 36)
         digits = DIGITS[rest] + digits
         if number == 0:

@@ -46,7 +46,7 @@ def shortened(svg: str) -> str:
     dotted = _DOT.sub(r'<circle cx="\1" cy="\2" r="\3"', _PLAIN.sub("", rounded))
     head, rest = _BARE.sub(r"\1", dotted).split(">", 1)
     body, count = _DOTS.sub(_dotted, _LINES.sub(_drawn, rest)), 1
-    while count:
+    while count:  # every round makes the text shorter
         body, count = _EMPTY.subn("", body)
     return f"{head}{_FONT}>{body.replace(_FONT, '')}"
 
@@ -73,7 +73,7 @@ def _dotted(match: re.Match[str]) -> str:
 def visible(corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the corners of a line without those that lie within `NEAR` of the line through the others."""
     keep, stack = {0, len(corners) - 1}, [(0, len(corners) - 1)]
-    while stack:
+    while stack:  # every corner is kept once at most
         first, last = stack.pop()
         (x0, y0), (x1, y1) = corners[first], corners[last]
         dx, dy = x1 - x0, y1 - y0

@@ -158,7 +158,7 @@ def _tilted(weight: FloatArray, k: int, level: float, step: float) -> _MassWindo
 def _aimed(weight: list[float], k: int, level: float, step: float) -> _TiltedLaw:
     """Return the tilt whose mean lies about where delta is e^level, by the saddle point; no tilt if that is central."""
     low, high = 0.0, 1.0  # beyond 64 nearly all of a tilted law is at its end
-    while _depth(_law(weight, k, high), step) > level and high < 64:
+    while _depth(_law(weight, k, high), step) > level and high < 64:  # doubles to 64
         low, high = high, 2 * high
     for _ in range(40):
         theta = 0.5 * (low + high)

@@ -42,7 +42,7 @@ def _smallest(bound: Callable[[float], float], start: float) -> tuple[float, flo
     values = [bound(1 + math.exp(point)) for point in grid]
     best = min(range(len(grid)), key=values.__getitem__)
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    while high - low > 1e-9:
+    while high - low > 1e-9:  # golden sections
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         if bound(1 + math.exp(left)) <= bound(1 + math.exp(right)):
             high = right

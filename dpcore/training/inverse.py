@@ -183,7 +183,7 @@ class _Goal:
         start = _before(lambda number: self.likely(run(number)), low - 1, high + 1)
         good, bad, step = low - 1, high + 1, 1
         trial = min(max(start, low), high)
-        while good < trial < bad:
+        while good < trial < bad:  # steps double
             if self.met(run(trial)):
                 good, trial = trial, min(trial + step, high)
             else:
@@ -195,7 +195,7 @@ class _Goal:
 
 def _before(holds: Callable[[int], bool], good: int, bad: int) -> int:
     """Return an integer from `good` to `bad` - 1 after which a condition stops to hold, by halving."""
-    while bad - good > 1:
+    while bad - good > 1:  # halves
         middle = (good + bad) // 2
         good, bad = (middle, bad) if holds(middle) else (good, middle)
     return good

@@ -181,7 +181,7 @@ def restored(text: str, data: Any) -> Any:
 def _only_constructors(data: Any) -> None:
     """Refuse a file that names functions other than OpenDP's constructors: reading it calls them."""
     stack = [data]
-    while stack:
+    while stack:  # every part of the file is taken once
         part = stack.pop()
         if isinstance(part, Mapping):
             module, name = part.get("__module__", "core"), part.get("__function__", "make_")

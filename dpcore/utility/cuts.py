@@ -235,6 +235,6 @@ def relative_quantile(rows: int, miss: float) -> float:
         return float(gammaincc(a, a * (1.0 + u)) + gammainc(a, a * max(0.0, 1.0 - u)))
 
     low, high = 0.0, 1.0
-    while missed(high) > miss:
+    while missed(high) > miss:  # doubles; nothing is missed at infinity
         low, high = high, 2.0 * high
     return least_reach(missed, miss, low, high)

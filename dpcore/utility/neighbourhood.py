@@ -162,6 +162,7 @@ def _chain(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the concave chain from (0, 0), or from a point at alpha = 0, with slopes above 1."""
     corners = [(0.0, 0.0)] if x[0] > 0 else []
     for point in zip(x.tolist(), y.tolist(), strict=True):
+        # every point is removed once at most
         while len(corners) >= 2 and _slope(corners[-2], corners[-1]) <= _slope(corners[-1], point) * (1 + _SAME):
             corners.pop()
         corners.append(point)

@@ -177,7 +177,7 @@ def worst_quantile(noise: CentredNoise, many: int, miss: float, counts: FloatArr
     step = 1.0
     while missed(high) > miss and math.isfinite(high):  # off by rounding: doubled, some thousand rounds at most
         high, step = max(high + step, math.nextafter(high, math.inf)), 2.0 * step
-    while (middle := float((low + high) // 2)) not in (low, high):
+    while (middle := float((low + high) // 2)) not in (low, high):  # halves
         low, high = (low, middle) if missed(middle) <= miss else (middle, high)
     return high
 
@@ -190,7 +190,7 @@ def least_reach(missed: Callable[[float], float], miss: float, low: float, high:
     step = math.ulp(high)
     while missed(high) > miss and math.isfinite(high):  # off by rounding: doubled, some two thousand rounds at most
         high, step = high + step, 2.0 * step
-    while high - low > 1e-14 * high:
+    while high - low > 1e-14 * high:  # halves
         middle = 0.5 * (low + high)
         if middle in (low, high):
             break

@@ -104,7 +104,7 @@ def parse_condition(text: str) -> tuple[ValueComparison, ...]:
     """
     parser = _ValueParser(text)
     parts = [parser.comparison()]
-    while parser.token[:2] == ("name", "and"):
+    while parser.token[:2] == ("name", "and"):  # a comparison of the text each round
         parser.take()
         parts.append(parser.comparison())
     parser.end("'and' or the end")
@@ -124,7 +124,7 @@ class _ValueParser:
 
     def _tokens(self) -> list[tuple[str, str, int]]:
         tokens, start = [], 0
-        while start < len(self.text):
+        while start < len(self.text):  # a token each round
             match = _TOKEN.match(self.text, start)
             if match is None:
                 hint = "; a share is written as a number, 5 % as 0.05" if self.text[start] == "%" else ""
@@ -187,7 +187,7 @@ class _ValueParser:
 
     def _chain(self, signs: tuple[str, ...], rule: Callable[[], Node]) -> Node:
         node = rule()
-        while sign := self.accept(*signs):
+        while sign := self.accept(*signs):  # a token each round
             node = ValueOperation(sign, node, rule())
         return node
 
@@ -220,7 +220,7 @@ class _ValueParser:
             arguments = self._arguments()
             self.depth -= 1
         parts = []
-        while self.accept("."):
+        while self.accept("."):  # a token each round
             if self.token[0] != "name":
                 self.unexpected("a name after '.'")
             parts.append(self.take()[1])
@@ -228,7 +228,7 @@ class _ValueParser:
 
     def _arguments(self) -> tuple[tuple[str, Node], ...]:
         found: list[tuple[str, Node]] = []
-        while not self.accept(")"):
+        while not self.accept(")"):  # a token each round
             name = ""
             if self.token[0] == "name" and self.tokens[self.at + 1][1] == "=":
                 name = self.take()[1]

@@ -2,7 +2,8 @@
 
 Five visitors take turns on Privacy regions, Composition and Subsampling; each rerun asks for numbers that were never asked
 before, many for a region whose lattices take tens of megabytes. With ``--greedy`` one of them asks for all that can be had
-at once. Printed are the megabytes of the server and of its workers: now, and at most since the line before.
+at once. Printed are the megabytes of the server and of its workers: now, and at most since the line before; and each
+error that a page shows, with its page and what was typed into which field.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 import time
 from typing import Final
 
+from dpcore.regions.tradeoff import shorten
 from tests.benchmarks.visitors import Visitor, megabytes, server
 
 PORT: Final = 8791
@@ -57,22 +59,32 @@ class Watch(threading.Thread):
         print(f"{seconds:6.0f} s  {self.now:5.0f} MB  at most {most:5.0f} MB  {words}", flush=True)
 
 
-def soak(reruns: int, minutes: float, *, greedy: bool) -> None:
+def errors(visitor: Visitor, asked: str) -> int:
+    """Wait until the page is drawn; print the errors that it shows, and return 1 if there are any."""
+    wrong = visitor.shown()
+    for text in wrong:
+        print(f"          {visitor.page}: {asked}: {' '.join(text.split())}", flush=True)
+    return int(bool(wrong))
+
+
+def soak(reruns: int, minutes: float, *, greedy: bool, port: int) -> None:
     """Start a server, let the visitors in and out, and print the curve."""
-    with server(PORT) as pid:
+    with server(port) as pid:
         watch = Watch(pid)
         watch.tell("nobody was there yet")
-        address = f"127.0.0.1:{PORT}"
+        address = f"127.0.0.1:{port}"
         visitors = [Visitor(address, page) for page, *_ in VISITS]
-        failed = sum(bool(visitor.shown()) for visitor in visitors)
+        failed = sum(errors(visitor, "first page") for visitor in visitors)
         watch.tell("every visitor has seen the page")
         for number in range(reruns):
             visitor = number % len(VISITS)
             _, field, text, start = VISITS[visitor]
             if greedy and visitor == 0:
                 text = GREEDY[number // len(VISITS) % len(GREEDY)]
-            visitors[visitor].put(field, text.format(round(start + 0.0007 * (number + 1), 6)))
-            failed += bool(visitors[visitor].shown()) and not (greedy and visitor == 0)
+            text = text.format(round(start + 0.0007 * (number + 1), 6))
+            visitors[visitor].put(field, text)
+            wrong = errors(visitors[visitor], f"{field} = {shorten(text, 200)}")
+            failed += wrong and not (greedy and visitor == 0)
             if (number + 1) * LINES // reruns > number * LINES // reruns:
                 watch.tell(f"{number + 1} reruns")
         print(f"peak {watch.peak:.0f} MB, {failed} of {reruns} runs with an error", flush=True)
@@ -88,5 +100,6 @@ if __name__ == "__main__":
     parser.add_argument("reruns", nargs="?", type=int, default=300)
     parser.add_argument("--minutes", type=float, default=10.0, help="how long to look after the visitors left (10)")
     parser.add_argument("--greedy", action="store_true", help="one visitor asks for all that can be had")
+    parser.add_argument("--port", type=int, default=PORT, help=f"where the server listens ({PORT})")
     chosen = parser.parse_args()
-    soak(chosen.reruns, chosen.minutes, greedy=chosen.greedy)
+    soak(chosen.reruns, chosen.minutes, greedy=chosen.greedy, port=chosen.port)

@@ -1,7 +1,7 @@
 """Fuzz everything that a stranger may write: ``make fuzz``, or ``python -m tests.fuzz [KIND ...]``.
 
-Each input is asked in a process of its own kind, with a deadline. The table says what came of them; each finding is printed
-with its input, a line for ``tests/fuzz/corpus/KIND.txt``. The exit code is 1 if there is any.
+Each input is asked in a process of its own kind, with a deadline. Each finding is printed at once with its input, a line for
+``tests/fuzz/corpus/KIND.txt``; a table at the end says what came of all. The exit code is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -27,17 +27,10 @@ def main() -> int:
     for name in chosen.kinds or KINDS:
         count = KINDS[name].count if chosen.count is None else chosen.count
         indices = list(range(chosen.first, chosen.first + count))
-        progress = Progress(name, count)
+        progress = Progress(name, count, chosen.findings)
         report = run(KINDS[name], indices, chosen.seed, seconds=chosen.seconds, jobs=chosen.jobs, tell=progress.tell)
-        progress.end()
+        progress.end(report)
         reports[name] = report
-        for finding in report.findings:
-            sys.stdout.write(_words(finding))
-        if chosen.findings is not None:
-            chosen.findings.mkdir(parents=True, exist_ok=True)
-            with (chosen.findings / f"{name}.txt").open("a", encoding="utf-8") as file:
-                file.writelines(f"{finding.given}\n" for finding in report.findings)
-        sys.stdout.flush()
     sys.stdout.write(_table(reports))
     return int(any(report.problems for report in reports.values()))
 
@@ -66,20 +59,37 @@ def _options() -> argparse.Namespace:
 
 
 class Progress:
-    """One line of a terminal that says how far a kind is; nothing if the output goes elsewhere."""
+    """The findings of a kind as soon as there are any, and on a terminal one line that says how far it is."""
 
-    def __init__(self, name: str, count: int) -> None:
-        self.name, self.count, self.last = name, count, 0.0
+    def __init__(self, name: str, count: int, folder: Path | None) -> None:
+        self.name, self.count, self.folder, self.last, self.told = name, count, folder, 0.0, 0
 
     def tell(self, report: Report) -> None:
-        """Write how far it is, at most once a second."""
+        """Print what is new, and how far it is at most once a second."""
+        new = report.findings[self.told :]
+        self.told += len(new)
+        if new:
+            self._clear()
+            sys.stdout.write("".join(map(_words, new)))
+            sys.stdout.flush()
+        if new and self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with (self.folder / f"{self.name}.txt").open("a", encoding="utf-8") as file:
+                file.writelines(f"{finding.given}\n" for finding in new)
         if sys.stderr.isatty() and time.monotonic() - self.last > 1.0:
             self.last = time.monotonic()
             words = f"{self.name}: {report.inputs} of {self.count}, {report.problems} findings"
             sys.stderr.write(f"\r{words:60}")
 
-    def end(self) -> None:
-        """Clear the line."""
+    def end(self, report: Report) -> None:
+        """Print what has not been printed, the row of the table, and clear the line."""
+        self.tell(report)
+        self._clear()
+        numbers = ", ".join(f"{number} {name}" for name, number in report.outcomes.items())
+        sys.stdout.write(f"{self.name}: {numbers}; {report.seconds:.0f} s, {report.memory / 1e6:.0f} MB\n")
+        sys.stdout.flush()
+
+    def _clear(self) -> None:
         if sys.stderr.isatty():
             sys.stderr.write("\r" + " " * 60 + "\r")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore import BudgetError, DomainError
-from dpcore.core.effort import effort
+from dpcore.core.effort import checkpoint, effort
 from dpcore.curves.polygon import Polygon
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def _mirror(region: TradeOff, epsilon: FloatArray) -> None:
 
 def _lines(region: TradeOff, epsilon: FloatArray, alpha: float, side: int) -> FloatArray:
     """Return 1 - delta(epsilon) - e^epsilon alpha, a lower bound of beta(alpha) with the true delta."""
+    checkpoint()  # a curve may take a tenth of a second for a few epsilons
     delta = region.curve.delta_bounds(epsilon)[side]
     with np.errstate(all="ignore"):
         return np.asarray(1.0 - delta - np.exp(np.minimum(epsilon, 700.0)) * alpha, dtype=np.float64)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import parse
+from dpcore.core.effort import current, effort
 from dpcore.core.errors import DomainError
 from dpcore.ledger import Budget, Ledger, check_row, more, more_words, spending
 from dpcore.ledger.budget import _CopySearch
@@ -72,6 +73,36 @@ def test_more_in_a_group_fills_the_part_first() -> None:
 def test_a_row_of_several_releases() -> None:
     ledger = Ledger.of(("a", "dp(0.1)^2 * dp(0.3)", 1), ("b", "dp(0.1)", 1))
     assert more(ledger, 0, Budget(1.7, 0.0)).count == 2
+
+
+class _Wide(_CopySearch):
+    """A delta that grows evenly, in brackets as wide as the tolerance, and how often it was asked for."""
+
+    asked = 0
+
+    def computed_bounds(self, extra: int) -> tuple[float, float]:
+        self.asked += 1
+        delta, slack = 2e-9 * extra, current().tolerance
+        return delta * (1.0 - slack), delta * (1.0 + slack)
+
+
+@pytest.mark.parametrize("delta", [0.012300001, 0.250000001, 0.999900001])
+def test_what_wide_brackets_leave_open_is_searched_and_not_counted(delta: float) -> None:
+    """Brackets of a thousandth leave a thousandth of all numbers open: they were once tried one by one."""
+    search = _Wide(Ledger.of(("a", "dp(0.5)", 3)), 0, Budget(1.0, delta))
+    with effort(tolerance=1e-3):
+        fits, fails = search.enclosed(None)
+        assert fails is not None
+        count, kind, after = search.settled(*search.narrowed(fits, fails))
+    assert search.asked < 200
+    assert kind == "exact"
+    assert after > delta
+    assert abs(count - delta / 2e-9) <= 1 + 1e-9 * count
+
+
+def test_a_budget_below_the_smallest_normal_double() -> None:
+    found = more(Ledger.of(("a", "dp(0.1)", 1)), 0, Budget(1.0, 1e-310))
+    assert (found.count, found.kind) == (9, "exact")
 
 
 def test_spending() -> None:

@@ -88,7 +88,7 @@ def _least(noise: str, level: float, k: float, variances: FloatArray, low: float
         if math.isinf(high):
             msg = f"No allowance reaches the level {numeral(level)}."
             raise DomainError(msg)
-    while high - low > max(1e-4 * high, _LEAST):
+    while high - low > max(1e-4 * high, _LEAST):  # halves
         middle = 0.5 * (low + high)
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high

@@ -244,7 +244,7 @@ def groups(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 def chunks(releases: int, size: int) -> Iterator[int]:
     """Yield how many resamples to make at a time, so that their counts fit into memory."""
     most, done = max(1, _AT_ONCE // size), 0
-    while done < releases:
+    while done < releases:  # a release more each round, at least
         checkpoint(done / releases)
         rows = min(most, releases - done)
         yield rows

@@ -98,9 +98,9 @@ class QuantilePlan(IntervalPlan):
             return 1.0 - min(float(masses @ lower**halvings), float(masses @ upper**halvings))
 
         low, high = 0.0, unit + 1.0
-        while wrong(high) > missed:
+        while wrong(high) > missed:  # doubles: far out nothing is wrong, and a level is at most 0.9999
             low, high = high, 2 * high
-        while high - low > _DIGITS * high:
+        while high - low > _DIGITS * high:  # halves
             middle = 0.5 * (low + high)
             low, high = (low, middle) if wrong(middle) <= missed else (middle, high)
         return high

@@ -148,7 +148,7 @@ def parse_condition(text: str) -> Condition:
     if not tokens:
         return Condition()
     comparisons, at = [], 0
-    while True:
+    while True:  # a comparison of the text each round
         comparison, at = _comparison(tokens, at, text)
         comparisons.append(comparison)
         if at == len(tokens):
@@ -160,7 +160,7 @@ def parse_condition(text: str) -> Condition:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at = 0
-    while text[at:].strip():
+    while text[at:].strip():  # a token of the text each round
         match = _TOKEN.match(text, at)
         if match is None:
             raise _problem(text, f"a name, a sign or a value at {shown(text[at : at + 20].strip())}")
@@ -191,7 +191,7 @@ def _comparison(tokens: Sequence[tuple[str, str]], at: int, text: str) -> tuple[
     if at + 2 >= len(tokens) or tokens[at + 2] != ("sign", "["):
         raise _problem(text, f"a list such as [1, 2] after {column} in")
     values, place = [], at + 3
-    while True:
+    while True:  # a value of the list each round
         values.append(_value(tokens, place, text))
         end = tokens[place + 1] if place + 1 < len(tokens) else ("", "nothing")
         if end == ("sign", "]"):

@@ -180,13 +180,13 @@ def _least_zero(excess: Callable[[float], float], start: float) -> float:
     low = high = start
     below = above = excess(start)
     step = 0.5
-    while above < 0.0 and step < _FARTHEST:
+    while above < 0.0 and step < _FARTHEST:  # steps double, to `_FARTHEST`
         low, below, high, step = high, above, high + step, 2 * step
         above = excess(high)
-    while below > 0.0 and step < _FARTHEST:
+    while below > 0.0 and step < _FARTHEST:  # steps double, to `_FARTHEST`
         high, above, low, step = low, below, low - step, 2 * step
         below = excess(low)
-    while high - low > (width := _CLOSE * max(1.0, abs(high))):
+    while high - low > (width := _CLOSE * max(1.0, abs(high))):  # the middle is tried each round, so it halves
         rise = above - below
         line = low - below * (high - low) / rise if 0.0 < rise < math.inf else low
         for point in (line, line - 0.5 * width, line + 0.5 * width, 0.5 * (low + high)):

@@ -223,12 +223,12 @@ class SmoothGaussian(SmoothNoise):
 @lru_cache(maxsize=256)
 def _gaussian_scale(epsilon: float, delta: float, beta: float) -> float:
     low, high = 0.0, 1.0
-    while gaussian_delta_bound(epsilon, beta, high) > delta:
+    while gaussian_delta_bound(epsilon, beta, high) > delta:  # doubles to 1e12, then refused
         low, high = high, 2 * high
         if high > 1e12:
             msg = f"No Gaussian noise reaches delta = {numeral(delta)} at epsilon = {numeral(epsilon)}."
             raise DomainError(msg)
-    while high - low > 1e-9 * high:
+    while high - low > 1e-9 * high:  # halves
         middle = 0.5 * (low + high)
         low, high = (middle, high) if gaussian_delta_bound(epsilon, beta, middle) > delta else (low, middle)
     return float(up(high))

@@ -213,7 +213,7 @@ def smooth_of_ranks(x: FloatArray, ranks: tuple[int, int], low: float, high: flo
     reach = math.log((high - low) / best) / rate if rate > 0 and best > 0 else math.inf
     rows, columns = rows[rows >= first - 1 - reach], columns[columns <= last + 1 + reach]
     todo = [(0, rows.size - 1, 0, columns.size - 1)]
-    while todo:
+    while todo:  # every row is the middle once
         top, bottom, left, right = todo.pop()
         checkpoint(0.5)
         row = (top + bottom) // 2
@@ -285,7 +285,7 @@ class VarianceQuery(SensitiveQuery):
         if math.isinf(rate):
             return best
         done, step = 1, 64
-        while done <= x.size and whole * math.exp(-rate * done) > best:
+        while done <= x.size and whole * math.exp(-rate * done) > best:  # twice as many records each round
             checkpoint(done / x.size)
             stop = min(done + step, x.size + 1)
             discount = np.exp(-rate * np.arange(done, stop)) / x.size

@@ -244,6 +244,7 @@ def least_noise(
     if attack.mu <= target * _SAFE:
         return low, attack
     high, low_mu = low, attack.mu
+    # half as much again each round, and mu is at most the length of all shifts over the noise
     while attack.mu > target * _SAFE:
         low, low_mu = high, attack.mu
         high *= max(1.5, 1.01 * attack.mu / target)

@@ -194,7 +194,7 @@ class SeriesModel:
             yield inverse, inverse @ self._root
             return
         spread = self.stationary() if prior == STATIONARY else self._variance(prior) * np.eye(self.size)
-        while True:
+        while True:  # the caller takes as many steps as it needs
             later = a @ spread @ a.T + sigma
             if np.linalg.cond(later) > _WORST_CONDITION:
                 msg = "The prior and the innovations must reach every direction of the states: their covariance is singular."

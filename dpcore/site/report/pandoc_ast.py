@@ -227,7 +227,7 @@ class AstWriter:
 
     def _until(self, end: str) -> list[Node]:
         blocks: list[Node] = []
-        while self.at < len(self.tokens):
+        while self.at < len(self.tokens):  # a token each round
             token = self.tokens[self.at]
             self.at += 1
             if token.type == end:
@@ -271,7 +271,7 @@ class AstWriter:
     def _list(self, kind: str, start: int) -> Node:
         end = kind.replace("_open", "_close")
         items: list[list[Node]] = []
-        while self.tokens[self.at].type != end:
+        while self.tokens[self.at].type != end:  # a token each round, at least
             self.at += 1
             items.append(self._until("list_item_close"))
         self.at += 1
@@ -331,7 +331,7 @@ class AstWriter:
         label = self.labels.get(token.meta.get("key", ""))
         rows: list[list[list[Node]]] = []
         sides: list[str] = []
-        while self.tokens[self.at].type != "table_close":
+        while self.tokens[self.at].type != "table_close":  # a token each round
             one = self.tokens[self.at]
             self.at += 1
             if one.type == "table_caption_open":

@@ -195,7 +195,7 @@ def serve(source: Path, port: int, settings: Mapping[str, str]) -> int:
         sys.stdout.write(f"{source}: http://{ADDRESS}:{port}/ (Ctrl+C ends)\n")
         sys.stdout.flush()
         try:
-            while True:
+            while True:  # until Ctrl+C
                 for note in preview.notes:
                     sys.stderr.write(f"note: {note}\n")
                 if preview.problem:
