@@ -280,7 +280,7 @@ def _read(file: UploadedFile, sheet: Sheet, column: str, how: dict[str, Any]) ->
             Spec({**query, **{name: value for name, value in fields.items() if value is not None}}, files=files),
             "reading",
         )
-    lost = bool(reading.dropped) or any(reading.clipped)
+    lost = reading.unusual
     words = " ".join(plain(text) for text in reading.notes)
     (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")
     st.caption("These counts are for you alone: they depend on the data, and no noise protects them.")

@@ -14,7 +14,9 @@ from dpcore.core.errors import DpcoreError
 from dpcore.core.notices import collected
 from dpcore.core.numerals import numeral
 from dpcore.core.results import kept_by, result
+from dpcore.files.matrices import read_matrix
 from dpcore.files.microdata import read_microdata
+from dpcore.files.sheet import open_csv
 from dpcore.language.numbers import read_value
 from dpcore.planner.disclosure.generalisation import notes as rule_notes
 from dpcore.planner.disclosure.noise import HALFWIDTH
@@ -230,7 +232,13 @@ def _ask() -> DisclosureQuestion | None:
     except DpcoreError as error:
         st.error(figure.plain(str(error)), icon=":material/error:")
         return None
-    notes = (*missing_notes(data, question.fields.get("quasi", ())), *rule_notes(data, plan.rules))
+    typed = read_matrix(open_csv(question.matrix.encode())).notes if question.matrix else ()
+    notes = (
+        *typed,
+        *missing_notes(data, question.fields.get("quasi", ())),
+        *rule_notes(data, plan.rules),
+        *data.comma_words(plan.numeric),
+    )
     for text in notes:
         st.caption(figure.plain(text))
     return question

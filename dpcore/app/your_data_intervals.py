@@ -193,7 +193,7 @@ def _condition(table: OpenTable, column: str) -> dict[str, Any] | None:
     except DpcoreError as error:
         below.error(figure.plain(str(error)), icon=":material/error:")
         return None
-    if reading.dropped:
+    if reading.unusual:
         below.warning(figure.plain(" ".join(reading.notes)), icon=":material/rule:")
     return known
 

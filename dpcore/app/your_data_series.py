@@ -344,10 +344,13 @@ def _ask_matrices() -> dict[str, Any] | None:
     if reach is None:
         return None
     try:
-        matrix, covariance = (
-            read_matrix(open_csv(text.encode()), name).rows
+        read = [
+            read_matrix(open_csv(text.encode()), name)
             for text, name in zip(texts, ("The matrix A", "The covariance"), strict=True)
-        )
+        ]
+        for words in (note for one in read for note in one.notes):
+            below.caption(figure.plain(words))
+        matrix, covariance = (one.rows for one in read)
         SeriesModel(matrix, covariance, reach)
     except DpcoreError as error:
         below.error(figure.plain(str(error)), icon=":material/error:")

@@ -270,7 +270,7 @@ def read(table: OpenTable, column: str, **how: Any) -> ColumnReading | None:
     except DpcoreError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
-    lost = bool(reading.dropped) or any(reading.clipped)
+    lost = reading.unusual
     if lost or not table.name:
         words = " ".join(map(plain, reading.notes))
         (st.warning if lost else st.success)(words, icon=":material/rule:" if lost else ":material/check:")

@@ -94,9 +94,7 @@ def number(cell: str, name: str, *, comma: bool) -> float:
         May be infinite, never nan.
     """
     text = cell.strip()
-    value = number_in(text)
-    if value is None and comma and text.count(",") == 1 and "." not in text:
-        value = number_in(text.replace(",", "."))
+    value = number_in(text, comma=comma)
     if value is not None:
         return value
     if text.lower() in MISSING:

@@ -19,7 +19,7 @@ from dpcore.audit.measurements import MOST_TESTS, Counts, Measurement, Scores, e
 from dpcore.core.domains import ALPHA
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
-from dpcore.files.columns import MOST_ROWS
+from dpcore.files.columns import MOST_ROWS, comma_sentence, is_comma_number
 from dpcore.files.sheet import Sheet, filled, open_csv, rows_of
 from dpcore.words import grouped
 
@@ -97,7 +97,7 @@ def read_audit(
     """
     sheet = data if isinstance(data, Sheet) else open_csv(data)
     columns = find(sheet, score, label)
-    notes = _FileNotes(comma=sheet.delimiter != ",")
+    notes = _FileNotes(comma=sheet.comma)
     rows = _rows(sheet, notes)
     measurement = (
         _scores(rows, columns, notes, reverse=reverse) if columns.kind == SCORES else _tests(rows, columns, notes)
@@ -121,6 +121,15 @@ class _FileNotes:
         self.comma = comma
         self.rows = self.unscored = self.dropped = self.rounded = 0
         self.problems: list[tuple[int, str]] = []
+        self.commas: tuple[int, str, int] = (0, "", 0)  # values with a decimal comma, and the first with its line
+
+    def number(self, line: int, cell: str, name: str) -> float:
+        """Return the number in a cell, and count decimal commas."""
+        value = number(cell, name, comma=self.comma)
+        if self.comma and is_comma_number(cell.strip()):
+            count, text, first = self.commas
+            self.commas = (count + 1, text or cell.strip(), first or line)
+        return value
 
     def name(self, line: int, reason: object) -> None:
         """List a row with its problem."""
@@ -156,6 +165,9 @@ class _FileNotes:
             )
         if self.dropped:
             sentences.append(f"{_rows_words(self.dropped)} left out.")
+        if self.commas[0]:
+            count, text, line = self.commas
+            sentences.append(comma_sentence(f"{grouped(count)} value{'s' * (count > 1)}", "", text, f"line {line}"))
         if self.problems:
             sentences.append(f"{self.first()[:1].upper()}{self.first()[1:]}.")
         if kind == RATES:
@@ -202,7 +214,7 @@ def _scores(rows: Iterator[Row], columns: Columns, notes: _FileNotes, *, reverse
             notes.drop(line, error)
             continue
         try:
-            score = number(row[at_score], "score", comma=notes.comma)
+            score = notes.number(line, row[at_score], "score")
         except DomainError as error:
             notes.unscored += 1
             notes.name(line, f"{error}, counted as an error")
@@ -222,7 +234,7 @@ def _tests(rows: Iterator[Row], columns: Columns, notes: _FileNotes) -> Counts:
     tests: list[tuple[int, int, int, int]] = []
     for line, row in rows:
         try:
-            values = {role: number(row[at], role, comma=notes.comma) for role, at in columns.places.items()}
+            values = {role: notes.number(line, row[at], role) for role, at in columns.places.items()}
             test = _counts(values) if columns.kind == COUNTS else _rates(values, notes)
         except DomainError as error:
             notes.drop(line, error)

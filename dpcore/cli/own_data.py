@@ -127,7 +127,7 @@ def _read(pair: UtilityPair, arguments: argparse.Namespace, *, silent: bool = Fa
         raise ParseError(msg)
     sheet = open_csv(Path(arguments.data).read_bytes())
     reading = _reading(pair, sheet, sheet.columns[0] if arguments.column is None else arguments.column, arguments)
-    if not silent and (reading.dropped or any(reading.clipped) or reading.dataset.categories):
+    if not silent and (reading.unusual or reading.dataset.categories):
         warnings.warn(" ".join(reading.notes), DomainWarning, stacklevel=2)
     return reading.dataset
 

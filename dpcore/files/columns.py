@@ -14,8 +14,9 @@ import pandas as pd
 
 from dpcore.core.effort import checkpoint, claim
 from dpcore.core.errors import DomainError
+from dpcore.core.registry import shown
 from dpcore.files.csv_writer import MARK, unmarked
-from dpcore.files.sheet import MISSING, filled, rows_of
+from dpcore.files.sheet import MISSING, filled, number_in, rows_of
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -83,6 +84,32 @@ class CodedColumn:
     def row_of(self, place: int) -> int:
         """Return the place of the first row with a distinct text."""
         return int(np.argmax(self.codes == place))
+
+    def comma_words(self, number: Callable[[int], int]) -> list[str]:
+        """Say in how many rows a decimal comma makes the text a number; nothing if there is none.
+
+        Parameters
+        ----------
+        number : callable
+            The number of a row in the file, by its place among the records.
+        """
+        places = [place for place, text in enumerate(self.texts) if is_comma_number(text)]
+        if not places:
+            return []
+        count = int(self.counts[places].sum())
+        row = grouped(number(self.row_of(places[0])))
+        values = f"{grouped(count)} value{'s' * (count > 1)}"
+        return [comma_sentence(values, f" of column {shown(self.name)}", self.texts[places[0]], f"row {row}")]
+
+
+def is_comma_number(text: str) -> bool:
+    """Whether a text is a number only because a comma may be the decimal sign."""
+    return "," in text and number_in(text) is None and number_in(text, comma=True) is not None
+
+
+def comma_sentence(values: str, where: str, first: str, place: str) -> str:
+    """Say that a decimal comma was read as such: every reader of numbers does, wherever commas do not separate the fields."""
+    return f"In {values}{where} the comma was read as the decimal sign (the first: {shown(first)} in {place})."
 
 
 def _smallest(count: int) -> type[np.unsignedinteger[Any]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dpcore.core.errors import DomainError
 from dpcore.core.registry import shown
+from dpcore.files.columns import comma_sentence, is_comma_number
 from dpcore.files.sheet import filled, number_in, rows_of
 
 if TYPE_CHECKING:
@@ -27,10 +28,13 @@ class NamedMatrix:
         Its numbers.
     names : tuple of str, default ()
         The names of its rows and columns; empty if the file has none.
+    notes : tuple of str, default ()
+        What was unusual about its numbers, in sentences.
     """
 
     rows: tuple[tuple[float, ...], ...]
     names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(compare=False, default=())
 
 
 def read_matrix(sheet: Sheet, what: str = "The matrix") -> NamedMatrix:
@@ -53,8 +57,8 @@ def read_matrix(sheet: Sheet, what: str = "The matrix") -> NamedMatrix:
     if len(grid) > MOST_ROWS + 1:
         msg = f"{what} has {len(grid)} rows; at most {MOST_ROWS} are read."
         raise DomainError(msg)
-    comma = sheet.delimiter != ","
-    named = any(_number(cell, comma=comma) is None for cell in grid[0])
+    comma = sheet.comma
+    named = any(number_in(cell, comma=comma) is None for cell in grid[0])
     left = named and len(grid) == len(grid[0]) and not (len(grid) > 1 and len(grid[1]) < len(grid[0]))
     names = tuple(" ".join(cell.split()) for cell in (grid[0][1:] if left else grid[0])) if named else ()
     rows = [row[1:] if left else row for row in grid[named:]]
@@ -67,16 +71,21 @@ def read_matrix(sheet: Sheet, what: str = "The matrix") -> NamedMatrix:
         tuple(_entry(cell, (i, j), what, comma=comma) for j, cell in enumerate(row, start=1))
         for i, row in enumerate(rows, start=1)
     )
-    return NamedMatrix(_ordered(values, [row[0] for row in grid[1:]], names, what) if left else values, names)
+    ordered = _ordered(values, [row[0] for row in grid[1:]], names, what) if left else values
+    return NamedMatrix(ordered, names, _comma_notes(rows, what) if comma else ())
 
 
-def _number(cell: str, *, comma: bool) -> float | None:
-    value = number_in(cell)
-    return number_in(cell.replace(",", ".")) if value is None and comma and cell.count(",") == 1 else value
+def _comma_notes(rows: list[list[str]], what: str) -> tuple[str, ...]:
+    cells = [(cell, i, j) for i, row in enumerate(rows, 1) for j, cell in enumerate(row, 1) if is_comma_number(cell)]
+    if not cells:
+        return ()
+    cell, i, j = cells[0]
+    values = f"{len(cells)} value{'s' * (len(cells) > 1)}"
+    return (comma_sentence(values, f" of {what[:1].lower()}{what[1:]}", cell, f"row {i}, column {j}"),)
 
 
 def _entry(cell: str, place: tuple[int, int], what: str, *, comma: bool) -> float:
-    value = _number(cell, comma=comma)
+    value = number_in(cell, comma=comma)
     if value is None:
         msg = f"{what} must hold finite numbers, got {shown(cell)} in row {place[0]}, column {place[1]}."
         raise DomainError(msg)

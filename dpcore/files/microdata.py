@@ -116,6 +116,12 @@ class Microdata:
                 raise DomainError(msg)
         return numbers
 
+    def comma_words(self, names: Iterable[str]) -> list[str]:
+        """Say of each of these columns, which are read as numbers, where a comma was the decimal sign."""
+        if not self.comma:
+            return []
+        return [words for name in dict.fromkeys(names) for words in self.column(name).comma_words(self.row_number)]
+
     def with_columns(self, columns: Iterable[CodedColumn]) -> Microdata:
         """Return the table with some columns replaced by others of the same names."""
         other = {column.name: column for column in columns}
@@ -166,9 +172,7 @@ def read_microdata(sheet: Sheet, columns: Sequence[str] | None = None) -> Microd
         msg = "The file has 0 rows of data under its first line."
         raise DomainError(msg)
     notes = (*sheet.notes, *_notes(len(coded.empty), coded.uneven))
-    return Microdata(
-        _digest(coded.columns), coded.columns, coded.rows, sheet.delimiter != ",", tuple(coded.empty), notes
-    )
+    return Microdata(_digest(coded.columns), coded.columns, coded.rows, sheet.comma, tuple(coded.empty), notes)
 
 
 def _notes(empty: int, uneven: int) -> list[str]:

@@ -48,6 +48,11 @@ class Sheet:
     notes: tuple[str, ...] = ()
     digest: str = field(repr=False, default="")  # of the data: what makes two sheets the same
 
+    @property
+    def comma(self) -> bool:
+        """Whether a comma may be the decimal sign of a number: it does not separate the fields."""
+        return self.delimiter != ","
+
     def place(self, column: str) -> int:
         """Return the place of a column; the error for an unknown one lists the columns."""
         if column not in self.columns:
@@ -62,7 +67,9 @@ class Sheet:
         names = []
         for place, name in enumerate(self.columns):
             cells = [row[place] for row in rows[self.header :] if place < len(row)]
-            present = [number_in(cell) is not None for cell in cells if cell.strip().lower() not in MISSING]
+            present = [
+                number_in(cell, comma=self.comma) is not None for cell in cells if cell.strip().lower() not in MISSING
+            ]
             if sum(present) > len(present) / 2:
                 names.append(name)
         return tuple(names)
@@ -104,7 +111,8 @@ def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: 
     if row is None:
         msg = f"The file has no row: it has {grouped(len(data))} bytes, and no line with text in it."
         raise DomainError(msg)
-    header = any(number_in(cell) is None and cell.strip().lower() not in MISSING for cell in row)
+    comma = separator != ","
+    header = any(number_in(cell, comma=comma) is None and cell.strip().lower() not in MISSING for cell in row)
     notes += _layout_notes(separator, inferred=delimiter is None, header=header)
     if len(row) > MOST_COLUMNS:
         msg = f"The file has {len(row)} columns; at most {MOST_COLUMNS} are read."

@@ -58,6 +58,8 @@ class ColumnReading:
         How many values were moved up to the lower and down to the upper bound.
     notes : tuple of str
         All of this in sentences.
+    commas : bool, default False
+        Whether a comma was read as the decimal sign.
     """
 
     dataset: Dataset = field(repr=False)
@@ -65,6 +67,12 @@ class ColumnReading:
     dropped: dict[str, int]
     clipped: tuple[int, int]
     notes: tuple[str, ...]
+    commas: bool = False
+
+    @property
+    def unusual(self) -> bool:
+        """Whether the owner must be told: a row was lost, a value moved, or a comma read as the decimal sign."""
+        return bool(self.dropped) or any(self.clipped) or self.commas
 
 
 def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: str = "clip") -> ColumnReading:
@@ -89,7 +97,7 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
         raise DomainError(msg)
     one_of("outside", OUTSIDE).check(outside)
     notes = _Tally(read_columns(sheet, [column]))
-    cells = _numbers(notes, comma=sheet.delimiter != ",")[notes.column.codes]
+    cells = _numbers(notes, comma=sheet.comma)[notes.column.codes]
     values = cells[~np.isnan(cells)]
     below, above = int((values < low).sum()), int((values > high).sum())
     clipped = (below, above) if outside == "clip" else (0, 0)
@@ -107,7 +115,7 @@ def read_numbers(sheet: Sheet, column: str, low: float, high: float, outside: st
         sentences.append(_clipped_words(below, above, low, high))
     if outside == "drop" and below + above:
         sentences.append(_COUNTED_OUT)
-    return ColumnReading(data, notes.rows, notes.lost(), clipped, tuple(sentences))
+    return ColumnReading(data, notes.rows, notes.lost(), clipped, tuple(sentences), bool(notes.commas))
 
 
 def read_column(
@@ -248,11 +256,11 @@ def _bins(categories: str | Sequence[str], others: str) -> tuple[str, ...]:
 def _numbers(notes: _Tally, *, comma: bool) -> NDArray[np.float64]:
     """Return the number in each distinct text of a column; nan, counted with its reason, where there is none."""
     values = np.full(len(notes.column.texts), np.nan)
+    notes.commas = notes.column.comma_words(notes.coded.row_number) if comma else []
     for place, text in enumerate(notes.column.texts):
         value = number_in(text, comma=comma)
         if value is not None:
             values[place] = value
-            notes.commas += int(notes.column.counts[place]) if "," in text else 0
         elif text.lower() in MISSING:
             notes.drop("empty" if not text else "marked as missing", place)
         elif _overflows(text):
@@ -281,7 +289,7 @@ class _Tally:
 
     def __init__(self, coded: CodedRows) -> None:
         self.coded, (self.column,) = coded, coded.columns
-        self.commas = 0
+        self.commas: list[str] = []
         self.dropped: dict[str, int] = {}
         self.first: dict[str, tuple[int, str]] = {}  # why -> first row and its text
         if coded.empty:
@@ -329,8 +337,7 @@ class _Tally:
         sentences = [f"{values} read from {rows} of column {shown(column)}."]
         if self.lost():
             sentences.append(f"{_values(sum(self.dropped.values()))} dropped: {self.reasons()}.")
-        if self.commas:
-            sentences.append(f"In {_values(self.commas)} the comma was read as the decimal sign.")
+        sentences += self.commas
         if self.coded.uneven:
             sentences.append(
                 f"{_values(self.coded.uneven, 'row')} with more or fewer fields than the first; extra ones not used."

@@ -67,7 +67,7 @@ WARNINGS = {
     (
         "interval",
         "mixed",
-    ): "1 value dropped: 1 no number (the first: '1.234,5' in row 3). In 1 value the comma was read",
+    ): "1 value dropped: 1 no number (the first: '1.234,5' in row 3). In 1 value of column 'pay' the comma was read",
     ("interval", "missing"): "1 empty (the first: row 1), 1 marked as missing (the first: 'NA' in row 4)",
     ("sensitivity", "blank lines"): "2 empty (the first: row 1), 1 no number (the first: 'x' in row 4)",
 }
@@ -92,6 +92,74 @@ def test_a_strange_file(command: str, name: str, tmp_path: Path, capsys: pytest.
         assert out.count("\n") >= 2
     assert WARNINGS.get((command, name), "") in err
     assert file.read_text(encoding="utf-8") == FILES[name]
+
+
+COMMA = HEAD.replace(",", ";") + "A;1,5;1;1\nB;2,5;2;1\nC;3;3;1\nA;2,25;1;2\nB;2;2;2\nC;2;3;2\n"
+READ_AS_NUMBERS = {
+    "plan": [],
+    "interval": [],
+    "sensitivity": [],
+    "disclosure": ["--generalise", "pay:1"],
+    "series": [],
+}
+
+
+@pytest.mark.parametrize("command", READ_AS_NUMBERS)
+def test_every_reader_says_that_a_comma_was_the_decimal_sign(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where every cell is a number, so that nothing else is unusual."""
+    file = tmp_path / "table.csv"
+    file.write_text(COMMA, encoding="utf-8")
+    words = [*words_of(command, str(file)), *READ_AS_NUMBERS[command]]
+    said = "In 3 values of column 'pay' the comma was read as the decimal sign (the first: '1,5' in row 1)."
+    code, out, err = run(capsys, words)
+    assert (code, err.count(said)) == (0, 1)
+    file.write_text(COMMA.replace(",", "."), encoding="utf-8")
+    code, other, err = run(capsys, words)
+    assert (code, other) == (0, out)
+    assert "decimal sign" not in err
+
+
+def test_a_comma_beside_commas_is_no_decimal_sign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The comma separates the fields here, so that a quoted 1,5 may as well be two numbers."""
+    file = tmp_path / "table.csv"
+    file.write_text(HEAD + 'A,"1,5",1,1\nB,2,2,2\nC,3,3,1\nA,4,4,2\n', encoding="utf-8")
+    code, _, err = run(capsys, words_of("plan", str(file)))
+    assert code == 0
+    assert "1 not a number (the first in row 1: '1,5'); they are left out." in err
+    code, out, err = run(capsys, words_of("series", str(file)))
+    assert (code, out) == (2, "")
+    assert "Row 1: column 'pay' must hold a number, got '1,5'." in err
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("A,5,1,1\nB,6,2,1\n\nC,7,3,1\nA,NA,1,2\nB,,2,2\nC,4,3,2\n", "2 of 6 values are missing (the first: row 5)."),
+        (
+            "A,5,1,1\nB,6,2,1\nC,7,3,1\nA,8,1,2\nC,4,3,2\n",
+            "1 of 6 values are missing (the first: no row for user '2' at '2').",
+        ),
+    ],
+)
+def test_a_series_names_the_first_missing_value(
+    rows: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text(HEAD + rows, encoding="utf-8")
+    assert words in run(capsys, words_of("series", str(file)))[2]
+
+
+def test_a_series_with_a_column_per_time_names_row_and_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text("id;may;june;july\n1;1,5;2;3\n2;2;;4\n3;;1;2\n4;1;2;1\n", encoding="utf-8")
+    code, _, err = run(capsys, ["series", str(file), "--user", "id", "--lower", "0", "--upper", "9"])
+    assert code == 0
+    assert "2 of 12 values are missing (the first: row 2, column 'june')." in err
+    assert "In 1 value of column 'may' the comma was read as the decimal sign (the first: '1,5' in row 1)." in err
 
 
 @pytest.mark.parametrize("command", ["plan", "interval", "sensitivity", "series"])

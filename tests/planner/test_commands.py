@@ -95,7 +95,7 @@ def test_losses_are_counted_on_standard_error(tmp_path: Path, capsys: pytest.Cap
     assert main(["interval", str(file), *BOUNDS, "--releases", "50"]) == 0
     err = capsys.readouterr().err
     assert "2 values dropped: 1 no number (the first: 'x' in row 3), 1 empty (the first: row 4)." in err
-    assert "In 1 value the comma was read as the decimal sign." in err
+    assert "In 1 value of column 'a' the comma was read as the decimal sign (the first: '1,5' in row 1)." in err
     assert "1 value above 100 moved" in err
 
 

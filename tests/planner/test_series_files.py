@@ -48,7 +48,7 @@ def test_clipped_and_missing_values_are_said() -> None:
     assert np.isnan(panel.numbers[0, 1])
     assert panel.numbers[1, 0] == 10.0
     assert panel.notes[-2:] == (
-        "1 of 6 values are missing.",
+        "1 of 6 values are missing (the first: row 2).",
         "1 value outside [0, 10] moved to the nearer bound (clipped).",
     )
 

@@ -86,7 +86,9 @@ def test_decimal_commas_beside_semicolons() -> None:
     found = numbers("x;y\n3,5;1\n4,25;2\n5;3\n1,2,3;4\n")
     assert found.dataset.values.tolist() == [3.5, 4.25, 5.0]
     assert found.dropped == {"no number": 1}
-    assert "In 2 values the comma was read as the decimal sign." in said(found)
+    assert "In 2 values of column 'x' the comma was read as the decimal sign (the first: '3,5' in row 1)." in said(
+        found
+    )
 
 
 def test_a_comma_in_a_column_of_its_own_is_a_decimal_sign() -> None:

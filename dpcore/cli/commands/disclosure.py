@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.cli.options import Parser
+    from dpcore.files.matrices import NamedMatrix
     from dpcore.files.microdata import Microdata
     from dpcore.planner.disclosure import Protection
 
@@ -97,13 +98,18 @@ def _plan(arguments: argparse.Namespace, data: Microdata, quasi: tuple[str, ...]
     if arguments.matrix is not None and arguments.keep is not None:
         msg = "--matrix and --keep say the same in two ways; give one of them."
         raise ParseError(msg)
+    matrix: float | NamedMatrix | None = arguments.keep
+    if arguments.matrix is not None:
+        matrix = read_matrix(open_csv(Path(arguments.matrix)))
+        for text in matrix.notes:
+            warnings.warn(text, DomainWarning, stacklevel=2)
     return protection(
         data,
         quasi,
         generalise=",".join(arguments.generalise or ()),
         suppress=arguments.suppress,
         pram=arguments.pram or "",
-        matrix=arguments.keep if arguments.matrix is None else read_matrix(open_csv(Path(arguments.matrix))),
+        matrix=matrix,
         categories=arguments.categories or (),
         noise=[f"k-noise {text}" for text in arguments.k_noise or ()]
         + [f"k-PRAM {text}" for text in arguments.k_pram or ()],
@@ -115,7 +121,12 @@ def _remarks(plan: Protection, data: Microdata, columns: tuple[str, ...]) -> Non
     from dpcore.planner.disclosure import generalisation  # noqa: PLC0415  # as above
     from dpcore.planner.disclosure.plan import missing_notes  # noqa: PLC0415  # as above
 
-    sentences = [*data.notes, *missing_notes(data, columns), *generalisation.notes(data, plan.rules)]
+    sentences = [
+        *data.notes,
+        *missing_notes(data, columns),
+        *generalisation.notes(data, plan.rules),
+        *data.comma_words(plan.numeric),
+    ]
     if plan.rules:
         sentences.append(f"Generalised: {generalisation.words_of(plan.rules)}.")
     for text in sentences:

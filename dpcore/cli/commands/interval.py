@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     from dpcore.planner.interval import interval_plan, interval_table, width_table  # noqa: PLC0415  # pandas is slow to import
 
     reading = _read(arguments)
-    if reading.dropped or any(reading.clipped):
+    if reading.unusual:
         warnings.warn(" ".join(reading.notes), DomainWarning, stacklevel=2)
     epsilons = [1.0] if arguments.epsilon is None else arguments.epsilon.tolist()
     default = 1e-6 if arguments.noise == "gaussian" else 0.0

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
     reading = read_column(
         open_csv(Path(arguments.file)), arguments.column, lower=arguments.lower, upper=arguments.upper
     )
-    if reading.dropped or any(reading.clipped):
+    if reading.unusual:
         warnings.warn(" ".join(reading.notes), DomainWarning, stacklevel=2)
     which = {"probability": arguments.probability, "trim": arguments.trim}
     budget = {"epsilon": arguments.epsilon, "delta": arguments.delta}

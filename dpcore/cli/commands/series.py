@@ -144,6 +144,8 @@ def _model(arguments: argparse.Namespace, panel: Panel | None) -> tuple[SeriesMo
             raise ParseError(msg)
         matrix = read_matrix(open_csv(Path(arguments.matrix)), "The matrix A")
         covariance = read_matrix(open_csv(Path(arguments.covariance)), "The covariance")
+        for text in (*matrix.notes, *covariance.notes):
+            _say(text)
         model = SeriesModel(matrix.rows, covariance.rows, 1.0 if arguments.range is None else arguments.range)
         releases = arguments.releases or 2
     if model.radius >= 1.0:

@@ -22,7 +22,7 @@ from dpcore.mechanisms.uniform import Uniform
 from dpcore.planner.disclosure import noise as uniform_noise
 from dpcore.planner.disclosure import post_randomisation as prams
 from dpcore.planner.disclosure.classes import equivalence_classes, summary
-from dpcore.planner.disclosure.generalisation import generalised, rules_of
+from dpcore.planner.disclosure.generalisation import Cuts, IntervalRule, generalised, rules_of
 from dpcore.regions.guarantees import TV
 from dpcore.utility.reading import declared
 from dpcore.words import grouped
@@ -152,6 +152,12 @@ class Protection:
             if column in coarse or treated.count(column) > 1 or (self.pram is not None and self.pram[0] == column):
                 msg = f"Column {column!r} gets noise and something else; a column can be protected in one way only."
                 raise DomainError(msg)
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """The columns that are read as numbers: those that become intervals, and those that get noise."""
+        intervals = [rule.column for rule in self.rules if isinstance(rule, IntervalRule | Cuts)]
+        return (*intervals, *(one.column for one in self.noises))
 
     def coarse(self, data: Microdata) -> Microdata:
         """Return the table with coarser columns and without small classes: its classes are those of the release."""

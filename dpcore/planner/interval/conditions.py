@@ -56,5 +56,7 @@ def read_indicator(
         words = f"{name} at least {nearest(least)}"
     data = Dataset(meets.astype(np.float64), np.array(0.0), np.array(1.0), words)
     return replace(
-        reading, dataset=data, notes=reading.notes[:1] + tuple(n for n in reading.notes[1:] if "dropped" in n)
+        reading,
+        dataset=data,
+        notes=reading.notes[:1] + tuple(n for n in reading.notes[1:] if "dropped" in n or "decimal sign" in n),
     )

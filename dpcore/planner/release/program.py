@@ -64,7 +64,9 @@ def program(release: PlannedRelease, library: str, file: str = "table.csv") -> s
         [
             head,
             body,
-            HELPERS.replace("MISSING_TEXTS", repr(sorted(MISSING))),
+            HELPERS.replace("MISSING_TEXTS", repr(sorted(MISSING))).replace(
+                "COMMA_ALLOWED", repr(release.table.layout[0] != ",")
+            ),
             _reading(release, file),
             *blocks,
             end.format(**_facts(release)),

@@ -100,6 +100,7 @@ def choose(charge, scores, scale, move, one_way, times):
 
 HELPERS: Final = '''
 MISSING = MISSING_TEXTS
+DECIMAL_COMMA = COMMA_ALLOWED  # where commas do not separate the fields
 
 
 def read(path, delimiter, encoding, names):
@@ -129,8 +130,8 @@ def text(row, column):
 def number(row, column):
     """Return the number of a cell, None if there is none."""
     cell = row[column] or ""
-    if cell.count(",") == 1 and "." not in cell:
-        cell = cell.replace(",", ".")  # a decimal comma
+    if DECIMAL_COMMA and cell.count(",") == 1 and "." not in cell:
+        cell = cell.replace(",", ".")
     try:
         value = float(cell) if "_" not in cell else math.nan
     except ValueError:

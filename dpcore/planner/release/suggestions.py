@@ -80,7 +80,7 @@ def suggest(sheet: Sheet) -> TableSuggestion:
     >>> suggest(open_csv(b"team,pay\nA,10\nB,20\n")).column("pay").upper
     20.0
     """
-    data, comma = read_columns(sheet, sheet.columns), sheet.delimiter != ","
+    data, comma = read_columns(sheet, sheet.columns), sheet.comma
     return TableSuggestion(data.rows, tuple(_suggestion(column, comma=comma) for column in data.columns))
 
 

@@ -42,7 +42,7 @@ def number_cells(data: Microdata, column: CodedColumn) -> tuple[FloatArray, list
         raise DomainError(msg)
     cells = np.array([np.nan if value is None else value for value in values])[column.codes]
     words = f"Cells of column {shown(column.name)} without a number: {', '.join(parts)}; they are left out."
-    return cells, [words] if parts else []
+    return cells, [*([words] if parts else []), *data.comma_words([column.name])]
 
 
 def text_cells(data: Microdata, column: CodedColumn) -> tuple[Places, tuple[str, ...], list[str]]:

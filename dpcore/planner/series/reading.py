@@ -56,18 +56,22 @@ def read_panel(data: Microdata, user: str, time: str = "", value: str = "", *, l
         raise DomainError(msg)
     if time:
         values, times = _long(data, people, data.column(time), data.column(value))
+        measured = [data.column(value)]
     else:
         values, times = _wide(data, people)
+        measured = [one for one in data.columns if one.name != people.name]
     if not 2 <= len(times) <= MOST_RELEASES:
         msg = f"A series needs 2 to {MOST_RELEASES} times, got {len(times)}."
         raise DomainError(msg)
     notes = list(data.notes)
+    notes += data.comma_words([time, value] if time else [name for name in data.names if name != user])
     gaps = int(np.isnan(values).sum())
     if gaps == values.size:
         msg = "The table has no value: every cell is missing."
         raise DomainError(msg)
     if gaps:
-        notes.append(f"{grouped(gaps)} of {grouped(values.size)} values are missing.")
+        first = _first_gap(data, measured) or _first_pair(people, times, values)
+        notes.append(f"{grouped(gaps)} of {grouped(values.size)} values are missing (the first: {first}).")
     with np.errstate(invalid="ignore"):
         outside = int(((values < lower) | (values > upper)).sum())
     if outside:
@@ -85,7 +89,7 @@ def _long(
         msg = f"Row {grouped(row)}: column {shown(moments.name)} must name a time, got a missing value."
         raise DomainError(msg)
     numbers = data.parsed(column, "a number", missing=True)[column.codes]
-    order = _order(moments.texts)
+    order = _order(moments.texts, comma=data.comma)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     cell = people.codes.astype(np.int64) * len(order) + place[moments.codes]
@@ -95,9 +99,24 @@ def _long(
     return values.reshape(len(people.texts), len(order)), tuple(moments.texts[one] for one in order.tolist())
 
 
-def _order(times: tuple[str, ...]) -> NDArray[np.int64]:
+def _first_gap(data: Microdata, measured: list[CodedColumn]) -> str:
+    """Name the first row with a missing value; nothing if every row has all its values."""
+    gaps = [(int(np.argmax(one.missing[one.codes])), one.name) for one in measured if one.missing.any()]
+    if not gaps:
+        return ""
+    place, name = min(gaps, key=lambda gap: gap[0])
+    return f"row {grouped(data.row_number(place))}" + (f", column {shown(name)}" if len(measured) > 1 else "")
+
+
+def _first_pair(people: CodedColumn, times: tuple[str, ...], values: FloatArray) -> str:
+    """Name the first user without a row at some time."""
+    user, moment = np.argwhere(np.isnan(values))[0].tolist()
+    return f"no row for user {shown(people.texts[user])} at {shown(times[moment])}"
+
+
+def _order(times: tuple[str, ...], *, comma: bool) -> NDArray[np.int64]:
     """Return the places of the times in their order: as numbers if all are, otherwise as texts."""
-    numbers = [number_in(text) for text in times]
+    numbers = [number_in(text, comma=comma) for text in times]
     if all(number is not None for number in numbers):
         return np.argsort(np.array(numbers, dtype=np.float64), kind="stable")
     return np.argsort(np.array(times, dtype=str), kind="stable")

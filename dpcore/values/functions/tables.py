@@ -61,7 +61,8 @@ def table(scope: Scope, file: str, column: str = "") -> RecordValue:
         numbers = [number_in(cells[place]) if place < len(cells) else None for cells in rows]
         if any(one is None for one in numbers) or not numbers:
             at = numbers.index(None) + 1 if None in numbers else 1
-            msg = f"The column {shown(column)} holds something else than a number in row {at}."
+            got = shown(rows[at - 1][place]) if rows and place < len(rows[at - 1]) else "nothing"
+            msg = f"Row {at}: column {shown(column)} must hold a number, with a point as the decimal sign, got {got}."
             raise DomainError(msg)
         exact = [float(one) for one in numbers if one is not None]
         parts |= {
