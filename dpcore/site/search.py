@@ -148,7 +148,11 @@ def name_of(markup: str) -> str:
 
 
 def sections_of(path: str, page: str) -> list[FoundSection]:
-    """Return the sections of a page: the part before the first heading, then one for each heading and figure."""
+    """Return the sections of a page: the part before the first heading, then one for each heading and figure.
+
+    The folder of a page is a word of all its sections, so "errata theorem 29" finds that theorem's row.
+    """
+    folder = words_of(path.rpartition("/")[0])
     title, body = _TITLE.search(page), _ARTICLE.search(page)
     if title is None or body is None:
         return []
@@ -160,9 +164,9 @@ def sections_of(path: str, page: str) -> list[FoundSection]:
     )
     ends = [*(mark[0] for mark in marks), len(body[1])]
     own = f"{plain(lead[1]) if lead else ''} {plain(body[1][: ends[0]])}"
-    sections = [FoundSection(path, "", name_of(title[1]), words_of(own))]
+    sections = [FoundSection(path, "", name_of(title[1]), words_of(own) | folder)]
     for (start, anchor, name), end in zip(marks, ends[1:], strict=True):
-        sections.append(FoundSection(path, anchor, name, words_of(plain(body[1][start:end]))))
+        sections.append(FoundSection(path, anchor, name, words_of(plain(body[1][start:end])) | folder))
     return sections
 
 

@@ -161,6 +161,8 @@ SEARCHES = {
     "hundred answers csv": "index.html#home-hundred-answers",
     "question 4.1 proof": "guide/the_two_solved_questions.html",
     "read ledger": "reference/dpcore_ledger.html#read_ledger",
+    "read ledger function": "reference/dpcore_ledger.html#read_ledger",
+    "errata theorem 29": "errata/thesis.html#variation-composition",
     "corollary 4 group privacy": "errata/thesis.html#group-privacy",
     "dptv": "reference/guarantees.html#dptv",
     "ε": "",

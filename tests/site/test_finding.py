@@ -72,6 +72,12 @@ def test_every_word_of_a_text_leads_back_to_its_section() -> None:
     assert found["alpha"] == ["one.html"]
 
 
+def test_the_folder_of_a_page_is_a_word_of_its_sections() -> None:
+    page = '<h1>One</h1><article><p>Alpha.</p><h2 id="x">Part</h2><p>Beta.</p></article>'
+    found = decoded(index_of({"errata/one.html": page, "index.html": page}))
+    assert found["errata"] == ["errata/one.html", "errata/one.html#x"]
+
+
 def test_words_are_names_letters_and_places() -> None:
     assert words_of("The δ of `rdp_tight`, Theorem 4.1, 0.123 and 77.") == {
         "δ",

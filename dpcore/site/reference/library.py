@@ -133,6 +133,7 @@ def _thing(composer: Composer, thing: Thing, module: Any) -> str:
         composer.html(
             "thing.html",
             thing=thing,
+            kind="Error" if thing.error else "Class" if inspect.isclass(value) else "Function",
             signature="" if thing.error else _signature(thing.name, value, source),
             members=[] if thing.error else _members(value, source),
             example=results.get(thing.name),
