@@ -35,6 +35,7 @@ _STYLE: Final = """<style>
 .stMarkdownBadge { border: 1px solid currentColor; }
 [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
 [class*="st-key-other_view"] a:not(:hover) { background: none; }
+[class*="st-key-guide_door"] button { justify-content: start; text-align: start; }
 [class*="st-key-other_view"] p { font-weight: normal; }
 @media (max-width: 640px) {
 [data-testid="stHorizontalBlock"] { gap: 1rem; }
@@ -47,8 +48,8 @@ _STYLE: Final = """<style>
 </style>"""
 """Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. On a narrow screen the
 button that opens the sidebar needs some of that room. A badge needs a frame inside a box of its own colour. Choices that do
-not fit into one row wrap; Streamlit would hide the last ones. Of two links to one page, the one to another view is not
-marked. On a phone the columns stand one under the other, as close as rows, and `under_controls` comes last."""
+not fit into one row wrap; Streamlit would hide the last ones. Titles of the guide stand at the left, also if they need two lines. Of two links to
+one page, the one to another view is not marked. On a phone the columns stand one under the other, as close as rows, and `under_controls` comes last."""
 
 
 def setup(title: str, lead: str) -> None:
