@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.app import figure, live, navigation, page, start
+from dpcore.app import figure, inputs, live, navigation, page, start
 from dpcore.app.badge import marked
 from dpcore.charts import theme
 
@@ -13,38 +13,18 @@ page.setup(
     f"A clinic publishes how many of its patients have a rare illness: {start.WITHIN} with you, {start.WITHOUT} without "
     "you, plus random noise. An attacker who knows about everyone else wants to know: **are you one of them?** Drag the sliders.",
 )
-page.linked({"eps": start.EPSILON, "t": start.THRESHOLD})
-st.session_state.setdefault("answers", 0)
+st.session_state.setdefault("_answers", 0)
 
 
 def ask(more: int) -> None:
     """Draw more answers."""
-    st.session_state["answers"] = min(st.session_state["answers"] + more, start.MOST_ANSWERS)
+    page.change("_answers", min(st.session_state["_answers"] + more, start.MOST_ANSWERS))
 
 
-first, second, third = st.columns([4, 4, 3], gap="small", vertical_alignment="bottom")
-with first:
-    epsilon = st.select_slider(
-        theme.EPSILON_TITLE,
-        start.EPSILONS,
-        start.EPSILON,
-        key="eps",
-        bind="query-params",
-        format_func=lambda value: f"{value:g}",
-        help="One person changes the probability of any answer by a factor of at most e^ε. A smaller ε means more noise.",
-    )
-with second:
-    threshold = st.slider(
-        "Accuse if the answer is above t",
-        *start.WINDOW,
-        start.THRESHOLD,
-        0.1,
-        format="%.1f",
-        key="t",
-        bind="query-params",
-        help="Further right, fewer people are wrongly accused, but more are missed.",
-    )
-with third, st.container(horizontal=True):
+controls, questions = st.columns(2, gap="large", vertical_alignment="bottom")
+with controls:
+    page.preset_row("Start", start.DEFAULTS)
+with questions, st.container(horizontal=True):
     st.button(
         "Ask once",
         icon=":material/casino:",
@@ -53,14 +33,36 @@ with third, st.container(horizontal=True):
         help="A coin decides whether you are in the data; then one answer with fresh noise is published",
     )
     words = f"With a new coin for every answer; up to {start.MOST_ANSWERS} answers"
-    enough = st.session_state["answers"] >= start.MOST_ANSWERS
+    enough = st.session_state["_answers"] >= start.MOST_ANSWERS
     st.button("Ask 100 times", on_click=ask, args=(start.HUNDRED,), help=words, disabled=enough)
-number = st.session_state["answers"]
+number = st.session_state["_answers"]
+left, right = st.columns(2, gap="large")
+with left:
+    epsilon = inputs.slider_field(
+        "Bound ε",
+        "eps",
+        start.DEFAULTS["eps"],
+        start.EPSILONS,
+        start.BOUND,
+        name=theme.EPSILON_TITLE,
+        help_text="One person changes the probability of any answer by a factor of at most e^ε. A smaller ε means more noise.",
+    )
+with right:
+    threshold = inputs.slider_field(
+        "Threshold t",
+        "t",
+        start.DEFAULTS["t"],
+        start.THRESHOLDS,
+        start.LINE,
+        name="Accuse if the answer is above t",
+        help_text="Further right, fewer people are wrongly accused, but more are missed.",
+    )
+shown = start.StartStory(epsilon or start.EPSILON, threshold or start.THRESHOLD)
 
 
 def story_at(held: Mapping[str, str]) -> start.StartStory:
     """Return the story for the current value of a held slider."""
-    return start.StartStory(float(held.get("eps", epsilon)), float(held.get("t", threshold)))
+    return start.StartStory(float(held.get("eps_slider", shown.epsilon)), float(held.get("t_slider", shown.threshold)))
 
 
 def draw(held: Mapping[str, str]) -> None:
@@ -75,12 +77,11 @@ def draw(held: Mapping[str, str]) -> None:
     st.markdown(marked(f"- {accused}\n- {missed}\n\n{story.verdict()}"))
 
 
-live.follow("start", ["eps", "t"], draw, lambda held: story_at(held).handles())
-current = start.StartStory(epsilon, threshold)
+live.follow("start", ["eps_slider", "t_slider"], draw, lambda held: story_at(held).handles())
 if number:
-    st.markdown(current.answer_words(number))
+    st.markdown(shown.answer_words(number))
     if number >= start.HUNDRED:
-        st.markdown(current.tally_words(number))
+        st.markdown(shown.tally_words(number))
 
 st.header("Where do you want to go?")
 for column, door in zip(st.columns(len(navigation.FOUR)), navigation.FOUR, strict=True):
@@ -97,11 +98,11 @@ with left:
         "**The guess.** All the attacker sees is one noisy answer. The best they can do is draw a line and accuse "
         "you if the answer is above it. Wherever the line is, the guess can be wrong in two ways: the two shaded areas."
     )
-    figure.offer(current.noise(number), key="noisy_count", link=False)
+    figure.offer(shown.noise(number), key="noisy_count", link=False)
 with right:
     st.markdown(
         "**The privacy region.** Every guess is a point: wrong accusations on the horizontal axis, misses on the vertical one. The points that "
         "any guess can reach, however clever, form the region. A small region, close to the line of blind guessing, means "
         "good privacy."
     )
-    figure.offer(current.region(number), key="count_region")
+    figure.offer(shown.region(number), key="count_region")

@@ -28,7 +28,7 @@ HEIGHT = 420  # the chart, the verdict and the main fields fit one screen
 
 def ask() -> AuditView | None:
     """Show the fields and return what they say; None with the error shown."""
-    menu, kinds = st.columns(2)
+    menu, kinds = st.columns([5, 6])
     with menu:
         name = audit_data.choose()
     source = audit_data.ask(name, DEFAULTS, kinds)

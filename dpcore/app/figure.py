@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 10_000
 TABLE, EXPORT, CODE, LINK = "Table", "Export", "Code", "Link"
+FONT: Final = '"Source Sans", sans-serif'
+"""Font of the texts in charts: that of the page around them, which Streamlit gives to axes and legends only."""
 _ALTS: Final = "_alts"  # descriptions of the charts on the page, by key
 _THOUSANDS: Final = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _ICONS: Final = {TABLE: "table_rows", EXPORT: "download", CODE: "code", LINK: "link"}
@@ -210,9 +212,10 @@ def draw(figure: Figure, key: str, **options: Any) -> Any:
     outline, tables = figure.outline
     spec, facts = movable(outline, tables)
     tables = tables if facts is None else {**tables, FACTS: facts}
+    looks = {**spec.get("config", {}), "font": FONT}
     data = {**spec.get("datasets", {}), **{name: _arrow(table) for name, table in tables.items()}}
     return st.vega_lite_chart(
-        spec={**zoomable(spec), "datasets": data},
+        spec={**zoomable(spec), "datasets": data, "config": looks},
         key=key,
         alt=_alt(figure, key),
         theme=None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
 from dpcore.app import work
+from dpcore.app.inputs import FIELD_WIDTH
 from dpcore.app.written import LARGEST_FIELD, Written, expression, of
 from dpcore.core import registry
 from dpcore.core.errors import DpcoreError
@@ -108,11 +109,9 @@ def row(
         _field(parameter, shown, place, on_change, args)
         return []
     number = int(value) if parameter.kind == "integer" else float(value)
-    slider, field = st.columns([3, 2], vertical_alignment="bottom")
-    with slider:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         _slider(parameter, number, values, place, on_change, args)
-    with field:
-        _field(parameter, shown, place, on_change, args)
+        _field(parameter, shown, place, on_change, args, width=FIELD_WIDTH)
     return [slider_key(place)]
 
 
@@ -204,7 +203,12 @@ def typed(entry: Entry, key: str, held: Mapping[str, str] | None = None) -> str:
 
 
 def _field(
-    parameter: Parameter, value: Any, key: str, on_change: Callable[..., None] | None, args: tuple[Any, ...]
+    parameter: Parameter,
+    value: Any,
+    key: str,
+    on_change: Callable[..., None] | None,
+    args: tuple[Any, ...],
+    width: int | Literal["stretch"] = "stretch",
 ) -> None:
     """Show the widget of one parameter; what is in the session already is kept."""
     label = parameter.label or parameter.name
@@ -216,6 +220,7 @@ def _field(
         "help": f"{parameter.meaning}: {parameter.domain_words}{joined}",
         "on_change": on_change,
         "args": args,
+        "width": width,
     }
     if parameter.kind == "integer" and isinstance(st.session_state[key], int):
         high = int(min(parameter.high, LARGEST_FIELD))

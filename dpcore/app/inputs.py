@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -28,6 +28,9 @@ LOSSES = [numeral(step / 20) for step in (*range(1, 40), *range(40, 100, 2), *ra
 
 DELTAS = [f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2, 5)]
 """Values of a slider for a small δ."""
+
+FIELD_WIDTH = 122
+"""Width in px of the exact field beside a slider: seven digits, and room for the slider on a phone too."""
 
 NOWHERE = "–"  # where a slider stands while its field holds no number
 _FORMER = "_former"  # what stood in each field when the page was last shown
@@ -55,6 +58,7 @@ def number_field(  # noqa: PLR0913  # what a field is, in keywords
     disabled: bool = False,
     round_up: bool = False,
     help_text: str = "",
+    width: int | Literal["stretch"] = "stretch",
 ) -> float | None:
     """Show a field for a number that the link carries.
 
@@ -72,10 +76,13 @@ def number_field(  # noqa: PLR0913  # what a field is, in keywords
         The field is shown but not used, nor checked.
     round_up : bool, default False
         A fraction such as 60*60000/256 counts as the next integer, and `trouble` says so.
+    help_text : str, default ""
+        What the number is.
+    width : int or "stretch", default "stretch"
+        Of the field, in px.
     """
-    text = text_field(
-        label, key, default, help_text, disabled=disabled, placeholder="may be empty" if optional else None
-    )
+    empty = "may be empty" if optional else None
+    text = text_field(label, key, default, help_text, disabled=disabled, placeholder=empty, width=width)
     if disabled or (optional and not text.strip()):
         return math.nan if optional else None
     exact = quotient(text) if round_up else None
@@ -154,10 +161,13 @@ def slider_field(
     float or None
         The number; nan if the field is empty and may be, None if it is wrong or disabled.
     """
-    slider, field = st.columns([3, 2], vertical_alignment="bottom")
+    pair = st.container(horizontal=True, vertical_alignment="bottom")
     below = st.container()
-    with field:
-        value = number_field(label, key, default, allowed, trouble=below, help_text=help_text, **options)
+    slider = pair.container()
+    with pair:
+        value = number_field(
+            label, key, default, allowed, trouble=below, help_text=help_text, width=FIELD_WIDTH, **options
+        )
     with slider:
         known = None if value is None or math.isnan(value) else value
         log_slider(name or label, key, values, known)

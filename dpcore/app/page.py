@@ -35,9 +35,10 @@ _STYLE: Final = """<style>
 .stMarkdownBadge { border: 1px solid currentColor; }
 [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; }
 [class*="st-key-other_view"] a:not(:hover) { background: none; }
+[class*="st-key-guide_door"] button { justify-content: start; text-align: start; }
 [class*="st-key-other_view"] p { font-weight: normal; }
 @media (max-width: 640px) {
-[data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-under_controls"]) { gap: 1rem; }
+[data-testid="stHorizontalBlock"] { gap: 1rem; }
 [data-testid="stColumn"]:has([class*="st-key-under_controls"]),
 [data-testid="stColumn"] [data-testid="stVerticalBlock"]:has([class*="st-key-under_controls"]),
 [data-testid="stColumn"] [data-testid="stLayoutWrapper"]:has([data-testid="stVerticalBlock"] [class*="st-key-under_controls"])
@@ -47,8 +48,8 @@ _STYLE: Final = """<style>
 </style>"""
 """Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. On a narrow screen the
 button that opens the sidebar needs some of that room. A badge needs a frame inside a box of its own colour. Choices that do
-not fit into one row wrap; Streamlit would hide the last ones. Of two links to one page, the one to another view is not
-marked. On a phone the columns stand one under the other, and `under_controls` comes last."""
+not fit into one row wrap; Streamlit would hide the last ones. Titles of the guide stand at the left, also if they need two lines. Of two links to
+one page, the one to another view is not marked. On a phone the columns stand one under the other, as close as rows, and `under_controls` comes last."""
 
 
 def setup(title: str, lead: str) -> None:
@@ -134,23 +135,29 @@ def apply(state: dict[str, Any]) -> None:
 
 
 def preset_row(page: str, keys: dict[str, Any]) -> None:
-    """Show the menu of the page's presets, with Undo and Reset (to the given defaults) next to it."""
+    """Show the menu of the page's presets, if it has any, with Undo and Reset (to the given defaults) next to it."""
     linked(keys)
     own = [preset for preset in presets() if preset.page == page]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        # drawn even while it is closed: if the server had to know, closing the menu right after a choice would undo the choice
-        with st.popover("Examples", icon=":material/auto_stories:"):
-            for preset in own:
-                st.button(
-                    preset.title,
-                    key=f"preset_{preset.name}",
-                    help=preset.meaning,
-                    on_click=apply,
-                    args=({**keys, **preset.state},),
-                    width="stretch",
-                )
+        if own:
+            _examples(own, keys)
         st.button("Undo", on_click=undo, disabled=not can_undo(), icon=":material/undo:")
         st.button("Reset", on_click=apply, args=(keys,), icon=":material/restart_alt:")
+
+
+def _examples(own: list[Preset], keys: dict[str, Any]) -> None:
+    """Show the menu of a page's presets."""
+    # drawn even while it is closed: if the server had to know, closing the menu right after a choice would undo the choice
+    with st.popover("Examples", icon=":material/auto_stories:"):
+        for preset in own:
+            st.button(
+                preset.title,
+                key=f"preset_{preset.name}",
+                help=preset.meaning,
+                on_click=apply,
+                args=({**keys, **preset.state},),
+                width="stretch",
+            )
 
 
 def matching(page: str, defaults: dict[str, Any], state: dict[str, Any]) -> Preset | None:

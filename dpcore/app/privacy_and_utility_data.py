@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpcore.app import page, uploads, work
 from dpcore.app.figure import plain
+from dpcore.app.inputs import FIELD_WIDTH
 from dpcore.app.uploads import FILE, UPLOAD
 from dpcore.core.domains import COUNT, REAL
 from dpcore.core.errors import DpcoreError
@@ -143,11 +144,11 @@ def _size(whole: int, most: int, label: str) -> int | None:
     """Show how many records are used, as a slider and a field that may be empty; None means all."""
     text = str(st.session_state.get("utility_n", "")).strip()
     wanted = number(text) if text else float(whole)
-    slider, field = st.columns([3, 2], vertical_alignment="bottom")
-    with field:
-        text = st.text_input(
-            label, "", key="utility_n", bind="query-params", placeholder=str(whole), help="Empty for all of them."
-        ).strip()
+    pair = st.container(horizontal=True, vertical_alignment="bottom")
+    slider = pair.container()
+    shared: dict[str, Any] = {"placeholder": str(whole), "help": "Empty for all of them.", "width": FIELD_WIDTH}
+    with pair:
+        text = st.text_input(label, "", key="utility_n", bind="query-params", **shared).strip()
     if wanted is not None and 1 <= wanted <= most and wanted == int(wanted):
         st.session_state[SIZE] = int(wanted)
         places = sorted({*map(int, np.geomspace(1, most, _STEPS)), most, int(wanted)})

@@ -10,15 +10,23 @@ import numpy as np
 
 from dpcore.app.live import Handle
 from dpcore.audit.threshold import Test, pair_of
+from dpcore.core import domains
 from dpcore.core.numerals import nearest
+from dpcore.core.parameter import Parameter
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.words import about, outward
 
 WITHOUT, WITHIN = 40, 41
 WINDOW = (33.0, 48.0)
-EPSILONS = tuple(round(0.05 * step, 2) for step in (*range(1, 41), *range(42, 101, 2)))
-"""Even steps up to 5: above that nobody is protected."""
+EPSILONS = [nearest(0.05 * step) for step in (*range(1, 41), *range(42, 101, 2))]
+"""Values of the slider for ε: even steps up to 5, above which nobody is protected."""
+THRESHOLDS = [nearest(low / 10) for low in range(round(10 * WINDOW[0]), round(10 * WINDOW[1]) + 1)]
+"""Values of the slider for the threshold: the window of the picture."""
 EPSILON, THRESHOLD = 1.0, 40.5
+DEFAULTS: dict[str, Any] = {"eps": nearest(EPSILON), "t": nearest(THRESHOLD), "_answers": 0}
+BOUND = domains.EPSILON.but(high=20.0, least=0.001, low_open=True, infinite=False)
+"""What the field takes: below it the noise is flat, above it there is none to be seen."""
+LINE = Parameter("threshold", low=WINDOW[0], high=WINDOW[1], meaning="accuse above it")
 THIS_GUESS = "this guess"
 ALL_ANSWERS = "all answers"
 HUNDRED = 100
@@ -127,7 +135,10 @@ class StartStory:
         tests = [pair.at(float(threshold)) for threshold in np.linspace(low, high, _PLACES)]
         curve = tuple((test.alpha, test.beta) for test in tests)
         line = ((low, None), (high, None))
-        return [Handle("noisy_count_frame", "t", line, x=WINDOW), Handle("count_region_frame", "t", curve)]
+        return [
+            Handle("noisy_count_frame", "t_slider", line, x=WINDOW),
+            Handle("count_region_frame", "t_slider", curve),
+        ]
 
     def noise(self, number: int = 0) -> dict[str, Any]:
         """Return the spec of both densities with the threshold, and with answer `number` if there is one."""

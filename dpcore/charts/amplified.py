@@ -142,7 +142,7 @@ def steps_figure(
 def steps_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
     """Say the certified epsilon of a few numbers of steps."""
     rows = frame[(frame["theorem"] == COMPOSED) & (frame["kind"] != "none")]
-    at = f"At δ = {outward(delta, 6)}"
+    at = f"At δ = {outward(delta, 6)},"
     if rows.empty:
         return f"{at} no ε is known for any T shown."
     tens = rows[rows["k"].astype(str).str.rstrip("0") == "1"]

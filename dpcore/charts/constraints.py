@@ -124,7 +124,7 @@ def pair_figure(region: TradeOff, *, look: Look = PLAIN) -> Figure:
 def pair_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
     """Draw two bars per loss: how likely such an answer is without and with the person's data."""
     series = Series([P0, P1], dark=look.dark)
-    labels = [nearest(loss, 4) for loss in table["loss"]]
+    labels = [nearest(loss, 4).replace("inf", "∞").replace("-", "−") for loss in table["loss"]]
     rows = pd.concat(
         [
             pd.DataFrame({"loss_label": labels, "label": name, "mass": table[column].to_numpy()})

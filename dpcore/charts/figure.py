@@ -176,20 +176,23 @@ class Series:
         """Return the scale of dash patterns."""
         return alt.Scale(domain=self.names, range=[theme.dash(i) for i in self.places])
 
-    @property
-    def _column(self) -> int:
-        """Width of a column of the legend in px."""
-        return 7 * max(map(len, self.names)) + 44
+    def _width(self, columns: int) -> int:
+        """Return the width in px of a legend with so many columns, each as wide as its longest name."""
+        return sum(7 * max(map(len, self.names[first::columns])) + 44 for first in range(columns))
 
     def rows(self, width: int = PHONE) -> int:
         """Return how many rows the legend has in a picture of some width."""
-        return -(-len(self.names) // max(1, width // self._column))
+        count = len(self.names)
+        columns = next((columns for columns in range(count, 1, -1) if self._width(columns) <= width), 1)
+        return -(-count // columns)
 
     def legend(self, *, visible: bool = True) -> alt.Legend | None:
         """Return a legend at the bottom with as many columns as the picture is wide."""
         if not visible:
             return None
-        columns = alt.ExprRef(f"max(1, min({len(self.names)}, floor((width + {_AXIS}) / {self._column})))")
+        most = range(len(self.names), 1, -1)
+        fitting = "".join(f"width + {_AXIS} >= {self._width(columns)} ? {columns} : " for columns in most)
+        columns = alt.ExprRef(f"{fitting}1")
         return alt.Legend(
             title=None, orient="bottom", columns=columns, symbolType="stroke", symbolSize=900, labelLimit=PHONE - 40
         )

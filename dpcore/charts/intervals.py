@@ -120,7 +120,7 @@ def coverage_words(plan: IntervalPlan, table: pd.DataFrame, releases: int) -> st
         else f", against a level of {nearest(plan.level)}"
     )
     return (
-        f"{round(share * releases)} of {grouped(releases)} simulated intervals contain {plan.covers} "
+        f"{grouped(round(share * releases))} of {grouped(releases)} simulated intervals contain {plan.covers} "
         f"({nearest(100 * share, 3)} %, standard error {nearest(100 * error, 2)} %; simulation){verdict}."
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -104,6 +104,8 @@ def _budget_chart(rows: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Laye
     y = alt.Y("title:N", title=None, sort=list(rows["title"]), axis=alt.Axis(labelLimit=150, minExtent=90))
     tips = {"title": "theorem", "words": "ε", "kind": "ε is", "state": "it is"}
     base = alt.Chart(checked(bars)).encode(y=y)
+    words = base.encode(x=alt.XDatum(0), text=alt.Text("words:N"))
+    place: dict[str, Any] = {"align": "left", "dx": 6, "aria": False, "fontSize": theme.SMALL}
     layers = [
         base.mark_bar(aria=False, height=16, strokeWidth=1.5).encode(
             x=x,
@@ -113,10 +115,9 @@ def _budget_chart(rows: pd.DataFrame, budget: Budget, *, look: Look) -> alt.Laye
             strokeDash=alt.StrokeDash("dash:N", scale=None),
             tooltip=tooltips(tips),
         ),
-        base.mark_text(align="left", dx=6, aria=False, fontSize=theme.SMALL, color=theme.ink(dark=look.dark)).encode(
-            x=alt.XDatum(0), text=alt.Text("words:N")
-        ),
         *_budget_line(budget, x, left=budget.epsilon < 0.4 * end, dark=look.dark),
+        words.mark_text(strokeWidth=4, **place).encode(stroke=alt.Stroke("fill:N", scale=None)),
+        words.mark_text(color=theme.ink(dark=look.dark), **place),
     ]
     height = 60 + 26 * max(1, len(rows))
     return theme.finish(layers, look, words="ε by every theorem beside the budget.", height=height)

@@ -16,7 +16,7 @@ from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
-from dpcore.words import outward
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,7 +103,7 @@ def _takeaway(drawn: pd.DataFrame, x: str, y: str, names: tuple[str, str], measu
         row = drawn.iloc[place]
         bound = {"upper": "at most ", "lower": "at least ", "approximate": "about "}.get(row["kind"], "")
         number = outward(float(row["value"]), 3, up=row["kind"] != "lower")
-        words.append(f"{bound}{number} at {names[0]} = {nearest(row[x], 4)}, {names[1]} = {nearest(row[y], 4)}")
+        words.append(f"{bound}{number} at {names[0]} = {_place(row[x])}, {names[1]} = {_place(row[y])}")
     return f"{measure}: {words[0]}; {words[1]}."
 
 
@@ -211,9 +211,14 @@ def _sides(name: str, at: FloatArray, grid: FloatArray, *, log: bool) -> dict[st
     return {name: edges[index], f"{name}_end": edges[index + 1]}
 
 
+def _place(value: float) -> str:
+    """Return a value of an axis for a sentence: a number of steps with the axis's own thousands mark."""
+    return grouped(int(value)) if value == int(value) and 1000 <= value < 1e15 else nearest(value, 4)
+
+
 def _channel(channel: Any, name: str, title: str, log: bool, grid: FloatArray) -> Any:  # one of a row of facts
     sides = _sides(name, grid[[0, -1]], grid, log=log)
     domain = [float(sides[name][0]), float(sides[f"{name}_end"][1])]
-    scale = alt.Scale(type="log" if log else "linear", domain=domain, nice=False, zero=False)
+    scale = alt.Scale(type="log" if log else "linear", domain=domain, nice=False, zero=alt.Undefined if log else False)
     axis = alt.Axis(grid=False, tickCount=6)
     return channel(f"{name}:Q", title=theme.short(title), scale=scale, axis=axis)

@@ -66,22 +66,29 @@ def utility_takeaway(
     Returns
     -------
     str
-        A sentence for each of the first four series.
+        The first four series, in one sentence if all have a value at the same parameter.
     """
     table = utility_table(frame)
-    sentences = []
+    name = theme.short(value)
+    name = name[:1].upper() + name[1:]
+    sentences, here_all = [], []
     for label, rows in table.groupby("label", sort=False):
         order = rows.sort_values("parameter")
         if current is not None:
             here = order.iloc[int(np.argmin(np.abs(order["parameter"].to_numpy(dtype=np.float64) - current)))]
             places = [here]
+            here_all.append(
+                (nearest(here["parameter"], 4), f"{rounded(here['value'], here['kind'])} ({theme.short(str(label))})")
+            )
         else:
             places = [order.iloc[0], order.iloc[-1]]
         words = " and ".join(
             f"{rounded(row['value'], row['kind'])} at {parameter} = {nearest(row['parameter'], 4)}" for row in places
         )
-        name = theme.short(value)
-        sentences.append(f"{name[:1].upper()}{name[1:]} ({theme.short(str(label))}): {words}.")
+        sentences.append(f"{name} ({theme.short(str(label))}): {words}.")
+    if len(here_all) > 1 and len({place for place, _ in here_all}) == 1:
+        comma = "," if "," in name else ""
+        return f"{name}{comma} at {parameter} = {here_all[0][0]}: {'; '.join(words for _, words in here_all[:4])}."
     return " ".join(sentences[:4])
 
 

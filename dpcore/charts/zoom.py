@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.charts.movable import ENDS, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 ZOOM: Final = "zoom"
 """Name of the selection; nobody else may use it, and pages that listen to clicks name their own selection."""
@@ -52,7 +52,8 @@ def zoomable(spec: Mapping[str, Any]) -> dict[str, Any]:
     bearer = places[0]  # the scales are shared by all layers: one of them carries the selection
     views = {name: f"{ZOOM}[{layers[bearer]['encoding'][name]['field']!r}]" for name in ("x", "y")}
     ends = spec.get("usermeta", {}).get(ENDS, {})
-    layers = [_following(layer, views, ends) for layer in layers]
+    logs = {name for layer in layers for name in views if _log(layer["encoding"].get(name, {}))}
+    layers = [_following(layer, views, ends, logs) for layer in layers]
     layers[bearer] = {**layers[bearer], "params": [*layers[bearer].get("params", ()), _SELECTION]}
     frame = {**spec.get("view", {}), "fill": "transparent"}  # without a fill, the empty part is deaf to the pointer
     return {**spec, "layer": layers, "view": frame}
@@ -67,15 +68,24 @@ def _continuous(channel: Mapping[str, Any]) -> bool:
     return channel.get("type") == "quantitative" and "field" in channel and not {"bin", "aggregate"} & channel.keys()
 
 
-def _following(layer: Mapping[str, Any], views: Mapping[str, str], ends: Mapping[str, list[str]]) -> dict[str, Any]:
+def _log(channel: Mapping[str, Any]) -> bool:
+    return (channel.get("scale") or {}).get("type") == "log"
+
+
+def _following(
+    layer: Mapping[str, Any], views: Mapping[str, str], ends: Mapping[str, list[str]], logs: Collection[str]
+) -> dict[str, Any]:
     """Return a layer that is cut at the frame, and whose axes are free, while the reader has zoomed.
 
-    `views` are the parts of the two axes in view, `ends` those of axes without a domain of their own, as expressions.
+    `views` are the parts of the two axes in view, `ends` those of axes without a domain of their own, as expressions;
+    `logs` are the logarithmic axes, which all layers share.
     """
     mark = layer["mark"]
     mark = {"type": mark} if isinstance(mark, str) else mark
     encoding = {
-        name: _freed(part, views[name], f"isValid({views['x']})", ends.get(name)) if name in views else part
+        name: _freed(part, views[name], f"isValid({views['x']})", ends.get(name), log=name in logs)
+        if name in views
+        else part
         for name, part in layer["encoding"].items()
     }
     clip = mark.get("clip") or {"expr": f"isValid({views['x']})"}
@@ -91,7 +101,7 @@ def _bounded(view: str, low: str, high: str, *, log: bool) -> str:
     return f"isValid({view}) ? [{start}, {end}] : null"
 
 
-def _freed(channel: Mapping[str, Any], view: str, active: str, ends: list[str] | None) -> dict[str, Any]:
+def _freed(channel: Mapping[str, Any], view: str, active: str, ends: list[str] | None, *, log: bool) -> dict[str, Any]:
     """Return a position whose ticks and clamped ends hold only for the whole picture."""
     free = dict(channel)
     axis, scale = dict(channel.get("axis") or {}), dict(channel.get("scale") or {})
@@ -107,6 +117,6 @@ def _freed(channel: Mapping[str, Any], view: str, active: str, ends: list[str] |
         ends = [written(end) for end in domain]
     if ends is not None and _continuous(channel):
         low, high = ends
-        scale["domainRaw"] = {"expr": _bounded(view, low, high, log=scale.get("type") == "log")}
+        scale["domainRaw"] = {"expr": _bounded(view, low, high, log=log)}
     free |= {name: part for name, part in (("axis", axis), ("scale", scale)) if part}
     return free

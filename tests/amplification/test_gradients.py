@@ -171,7 +171,7 @@ def test_the_figure_of_rates() -> None:
 def test_the_figure_of_steps_speaks_of_steps() -> None:
     with effort(tolerance=1e-3):
         figure = steps_figure(gradient_ladder(1.5, 0.04, 1e-5, [1, 1000]), delta=1e-5, steps=1000)
-    assert figure.takeaway == "At δ = 1e-5 ε is at most 0.277 for T = 1 and 4.29 for T = 1 000 (upper bound)."
+    assert figure.takeaway == "At δ = 1e-5, ε is at most 0.277 for T = 1 and 4.29 for T = 1 000 (upper bound)."
     assert "Number of steps T" in figure.chart.to_json()
     assert "Number of mechanisms" not in figure.chart.to_json()
 

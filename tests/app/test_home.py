@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
+    from streamlit.testing.v1.element_tree import Button
 
 PAGE = visits.Page("streamlit_app.py", "Privacy you can see")
 
@@ -38,6 +39,10 @@ def said(app: AppTest) -> str:
     return " ".join(str(found.value) for found in app.markdown)
 
 
+def button(app: AppTest, label: str) -> Button:
+    return next(found for found in app.button if found.label == label)
+
+
 # ---- the numbers ---------------------------------------------------------------------------------------------
 
 
@@ -55,9 +60,9 @@ def test_errors_are_those_of_a_simulation() -> None:
 
 
 @pytest.mark.parametrize("epsilon", start.EPSILONS)
-def test_the_point_lies_on_the_border(epsilon: float) -> None:
+def test_the_point_lies_on_the_border(epsilon: str) -> None:
     for threshold in (33.0, 39.2, 40.5, 41.0, 48.0):
-        told = start.StartStory(epsilon, threshold)
+        told = start.StartStory(float(epsilon), threshold)
         assert told.test.beta == pytest.approx(told.mechanism.beta(told.test.alpha), abs=1e-12)
 
 
@@ -114,37 +119,66 @@ def test_both_charts_say_what_they_show() -> None:
 
 def test_a_link_restores_the_view() -> None:
     app = opened(eps="0.5", t="42.3")
-    assert app.select_slider(key="eps").value == 0.5
-    assert app.slider(key="t").value == pytest.approx(42.3)
+    assert app.text_input(key="eps").value == app.select_slider(key="eps_slider").value == "0.5"
+    assert app.text_input(key="t").value == app.select_slider(key="t_slider").value == "42.3"
     assert "(0.1583)" in said(app)  # e^(-0.5 * 2.3) / 2
 
 
 def test_moving_the_sliders_moves_the_errors() -> None:
     app = opened()
-    app.slider(key="t").set_value(48.0)
+    app.select_slider(key="t_slider").set_value("48")
     assert "(0.0001677)" in said(ran(app))  # e^-8 / 2
-    app.select_slider(key="eps").set_value(0.05)
+    app.select_slider(key="eps_slider").set_value("0.05")
     assert "(0.3352)" in said(ran(app))  # e^-0.4 / 2
+
+
+def test_exact_fields_take_what_no_slider_has() -> None:
+    app = opened()
+    app.text_input(key="eps").set_value("log(2)")
+    app.text_input(key="t").set_value("41.25")
+    assert "(0.2102)" in said(ran(app))  # 2^-1.25 / 2
+    assert app.select_slider(key="t_slider").value == "41.25"
+
+
+def test_undo_and_reset_bring_back_numbers_and_answers() -> None:
+    app = opened()
+    app.select_slider(key="t_slider").set_value("43")
+    ran(app)
+    button(app, "Ask 100 times").click()
+    assert "In 100 answers so far" in said(ran(app))
+    button(app, "Undo").click()
+    assert "answers so far" not in said(ran(app))
+    assert app.text_input(key="t").value == "43"
+    button(app, "Ask once").click()
+    ran(app)
+    button(app, "Reset").click()
+    assert "The published answer is" not in said(ran(app))
+    assert app.text_input(key="t").value == "40.5"
 
 
 def test_asking_draws_an_answer() -> None:
     app = opened()
-    app.button[0].click()
+    button(app, "Ask once").click()
     first = said(ran(app))
     assert "The published answer is" in first
-    app.button[0].click()
+    button(app, "Ask once").click()
     assert said(ran(app)) != first
 
 
-@pytest.mark.parametrize("value", ["", "nan", "inf", "-1", "99", "<script>alert(1)</script>", "1e400", "x" * 10_000])
-def test_a_broken_link_shows_the_default(value: str) -> None:
-    assert "about 30 of 100" in said(opened(eps=value, t=value))
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "99", "<script>alert(1)</script>", "1e400", "x" * 10_000])
+def test_a_broken_link_is_explained_beside_the_default_picture(value: str) -> None:
+    app = PAGE.opened(eps=value, t=value)
+    assert "about 30 of 100" in said(app)
+    assert len(app.error) == 2
+    assert str(app.error[0].value).startswith("Bound ε must be a number")
+    assert str(app.error[1].value).startswith("Threshold t must be a number")
+    assert all(len(found.value) < 300 for found in app.error)
 
 
 def test_the_code_saves_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     app = opened(eps="0.7", t="41.5")
-    app.button[1].click()
+    button(app, "Ask 100 times").click()
     app.run()
     for name in ("noisy_count", "count_region"):
         exec(listing(app, name), {})  # noqa: S102  the lines the page shows
@@ -153,7 +187,7 @@ def test_the_code_saves_what_is_shown(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_asking_a_hundred_times_puts_a_dot_on_the_region() -> None:
     app = opened()
-    app.button[1].click()
+    button(app, "Ask 100 times").click()
     words = said(ran(app))
     assert "In 100 answers so far" in words
     story = start.StartStory(1.0, 40.5)

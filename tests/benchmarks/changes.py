@@ -13,9 +13,9 @@ from typing import Final
 from tests.benchmarks.visitors import Visitor, seconds, server
 
 PORT: Final = 8793
-# page, key of its field or slider, text with the number (None for a slider), first number, step
+# page, key of its field, text with the number, first number, step
 CHANGES: Final = (
-    ("", "t", None, 35.0, 0.1),
+    ("", "t", "{0}", 35.0, 0.1),
     ("Privacy_regions", "regions", "dptv({0}, 0.01, 0.2);laplace({0})", 0.5, 0.013),
     ("Composition", "k", "{0:.0f}", 80.0, 1.0),
     ("Mechanisms", "expression", "laplace({0})", 0.5, 0.013),
@@ -38,7 +38,7 @@ def main() -> None:
                 if number == 0:
                     before = seconds(pid)
                 value = round(start + step * (number + 3), 6)
-                visitor.put(key, value if text is None else text.format(value))
+                visitor.put(key, text.format(value))
                 if problems := visitor.shown():
                     raise RuntimeError(problems[0])
             costs.append(1000 * (seconds(pid) - before) / changes)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 3
 CHANGES = {
     # page -> (parameter in the link, its text, numbers it takes in turn, what they move by from round to round)
-    "streamlit_app.py": ("t", None, (38.3, 39.7, 41.1, 42.6, 44.2), 0.1),
+    "streamlit_app.py": ("t", "{}", (38.3, 39.7, 41.1, 42.6, 44.2), 0.1),
     "1_Privacy_regions.py": ("regions", "dp({0});laplace({0})", (0.3, 0.7, 1.1, 1.6, 2.2), 0.01),
     "2_Composition.py": ("epsilon", "{}", (0.03, 0.07, 0.11, 0.16, 0.22), 0.001),
     "2_Composition.py, k = 1000": ("k", "{}", (1000, 1001, 1003, 1007, 1013), 20),
@@ -77,7 +77,7 @@ def measured(name: str, clock: Clock) -> list[float]:
         before, rows = clock.spent, []
         for number in numbers:
             value = round(number + turn * move, 6)
-            app.session_state[key] = value if text is None else text.format(value)
+            app.session_state[key] = text.format(value)
             whole = timed(app)
             rows.append((clock.spent - before, whole))
             before = clock.spent

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 PAGES = {
-    "Start": ("", "eps", 0),
+    "Start": ("", "eps_slider", 0),
     "Privacy regions": ("Privacy_regions?regions=dptv(0.6%2C+0.15%2C+0.25)", "edit_dptv_epsilon_slide", 0),
     "Composition": ("Composition", "k_slider", 0),
     "Mechanisms": ("Mechanisms", "noise_laplace_epsilon_slide", 0),

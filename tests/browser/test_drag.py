@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 CORNER = 0.9 / (1 + math.e)
 # address, container of the chart, slider, window, where the handle is and where it goes in the units of the axes, the value there
 DRAGS = {
-    "threshold": ("", "noisy_count_frame", "t", (33.0, 48.0), (40.5, 0.5), (43.5, 0.5), 43.5),
-    "guess": ("", "count_region_frame", "t", (0.0, 1.0), (0.3033, 0.3033), (0.1839, 0.5), 41.0),
+    "threshold": ("", "noisy_count_frame", "t_slider", (33.0, 48.0), (40.5, 0.5), (43.5, 0.5), 43.5),
+    "guess": ("", "count_region_frame", "t_slider", (0.0, 1.0), (0.3033, 0.3033), (0.1839, 0.5), 41.0),
     "corner": (
         "Privacy_regions?regions=dp(1%2C+0.1)", "privacy_regions_frame", "edit_dp_epsilon_slide", (0.0, 1.0),
         (CORNER, CORNER), (0.9 / (1 + math.exp(2)), 0.9 / (1 + math.exp(2))), 2.0,
