@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.
 _SPLINE_SECONDS, _SPLINE_ALWAYS, _SPLINE_MOST = 3.0, 0.012, 5_000
+_SPLINE_RATE = 100.0  # work of one beta by the splines, measured; see `Curve.work`
 _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
 
 
@@ -53,6 +54,11 @@ class LaplaceFold(Curve):
     @Lazy
     def _tails(self) -> SplineTails:
         return SplineTails(self._splines, self.epsilon, self.k)
+
+    @property
+    def rate_work(self) -> float:
+        """Work of one beta: sums of splines, or that by duality."""
+        return max(_SPLINE_RATE, super().rate_work)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the exact value, or the contour's bracket with the splines' help near the largest loss."""

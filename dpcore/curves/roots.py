@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
 
 _ROUGH = 0.02  # tolerance with which a root is located before it is computed
-_ROUGHER = 0.5  # the same for a product on lattices: far from the root a delta of 1e-77, which is of no use, costs most
+_ROUGHER = 0.5, 0.1
+"""The same for a product on lattices: far from the root a delta of 1e-77, which is of no use, costs most."""
 _STRIDE, _STRIDES = 1.3, 40  # factor from one place to the next around a guess, and how many of them
 _SMALLEST = math.ulp(0.0)
 _SHORTENINGS = 3  # halvings of the last step down: a ratio of 3 shrinks to 3^(1/8); fewer only widen the bracket
@@ -50,8 +51,9 @@ def _search(curve: Curve, delta: FloatArray) -> Bounds:
 
 def _at_zero(curve: Curve, delta: FloatArray) -> list[float]:
     """Return bounds of delta(0), roughly if that is enough to see that no delta asked for is as large."""
-    if not curve.exact and current().tolerance < _ROUGH:
-        with effort(tolerance=_ROUGH):
+    least = _ROUGHER[0] if curve.on_lattices else _ROUGH
+    if not curve.exact and current().tolerance < least:
+        with effort(tolerance=least):
             rough = [float(bound[0]) for bound in curve.delta_bounds(np.zeros(1))]
         if float(delta.max()) < rough[0]:
             return rough
@@ -64,7 +66,7 @@ def _root(curve: Curve, delta: float) -> tuple[float, float]:
     A certified bracket that is wide costs less than a narrow one: the root is first located roughly.
     """
     start = None
-    for rough in (_ROUGHER, _ROUGH) if curve.on_lattices else (_ROUGH,):
+    for rough in _ROUGHER if curve.on_lattices else (_ROUGH,):
         if not curve.exact and current().tolerance < rough:
             with effort(tolerance=rough):
                 start = _located(curve, delta, start)

@@ -32,6 +32,8 @@ TALLEST, SHORT = 1e5, -20.0
 _DEEPEST, _CUTS, _ROUNDS = 745.0, 16, 15
 """Rates are searched in an interval of this length in their logarithm, cut so often so many times: down to the rounding of a double."""
 
+_MIRROR_WORK = 30.0  # of one beta of a closure, measured; see `Curve.work`
+
 
 class Subsampled(Curve):
     r"""One direction of subsampling a curve f, or (flipped) the other.
@@ -125,6 +127,11 @@ class SampledClosure(LeadingClosure):
     def __init__(self, curve: Subsampled, method: str) -> None:
         super().__init__(curve, method)
         self.base, self.share = curve.base, curve.share
+
+    @property
+    def rate_work(self) -> float:
+        """Work of one beta: a search on the mirrored side."""
+        return _MIRROR_WORK
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the three pieces of the border: the sample's own, the line and the mirror image."""

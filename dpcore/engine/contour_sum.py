@@ -8,6 +8,7 @@ of their exponents, mainly of k log M.
 from __future__ import annotations
 
 import math
+from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,8 @@ UNIT = 2.0**-53
 _CHUNK = 1 << 15
 """Nodes evaluated at once: about 10 MB of temporaries."""
 
-_CACHED = 1 << 22
-"""Most terms of smoothed lines that are cached during one question: 64 MB."""
+_CACHED = 3 << 20
+"""Most terms of smoothed lines that are cached during one question, 48 MB: the longest line has two million."""
 
 _PRODUCTS = 1 << 15
 """Complex products of one pass of the Fourier sums: few enough for a library to compute them in one thread."""
@@ -42,10 +43,23 @@ _FEW = 1 << 10
 
 
 class Room:
-    """The number of terms of smoothed lines that may still be cached."""
+    """The cached chunks of smoothed lines, the oldest first: these make room for new ones."""
 
     def __init__(self) -> None:
         self.left = _CACHED
+        self._chunks: deque[tuple[Line, int, int]] = deque()
+
+    def cache(self, line: Line, start: int, chunk: tuple[ComplexArray, FloatArray]) -> None:
+        """Keep a chunk of a line for further values of this question."""
+        size = chunk[0].size
+        while size > self.left and self._chunks:  # each round drops one
+            old, place, freed = self._chunks.popleft()
+            del old.chunks[place]
+            self.left += freed
+        if size <= self.left:
+            self.left -= size
+            line.chunks[start] = chunk
+            self._chunks.append((line, start, size))
 
 
 def evaluate_classes(product: TransformProduct, lines: Sequence[Line], classes: Sequence[int]) -> None:
@@ -185,9 +199,7 @@ def long_sums(
             terms, chunk_weights = line.chunks[start]
         else:
             terms, chunk_weights = _smooth_terms(product, line, start, at_c)
-            if terms.size <= room.left:
-                room.left -= terms.size
-                line.chunks[start] = terms, chunk_weights
+            room.cache(line, start, (terms, chunk_weights))
         weights += chunk_weights
         values += _fourier(terms, x, line.step, start)
     sums = float(weights[0]), float(weights[1]), float(weights[2])

@@ -55,8 +55,8 @@ _EACH = 3.0
 _FIRST = 0.25
 """Largest share of the work that the first lattice may take."""
 
-_HOPELESS = 20.0
-"""Factor between the allowed and the necessary step above which the tolerance is given up."""
+_HOPELESS = 1.5
+"""Factor between the allowed and the necessary step above which the tolerance is given up: the prediction is right to less."""
 
 _MODERATE, _MODERATE_LENGTH = 1 << 16, 1 << 20
 """Losses of the lattice that is used then, and its longest transform: the last octave costs most and gains a factor of four."""
@@ -160,7 +160,8 @@ class Sandwich:
         if cells < _COARSEST:
             msg = (
                 f"A product of these regions needs about {nearest(_COARSEST * each, 2)} operations for a first coarse lattice; "
-                f"{nearest(_FIRST * _WORK, 2)} are allowed. Groups and intersections of composed regions are the expensive ones."
+                f"{nearest(_FIRST * _WORK, 2)} are allowed. A lattice fine enough for most tolerances would take at least about "
+                f"{nearest(max(_COARSE * each / _PER_SECOND, 1.0), 2)} s. Groups and intersections of composed regions are the expensive ones."
             )
             raise BudgetError(msg)
         return cells
@@ -199,7 +200,7 @@ class Sandwich:
         search.spent[index] += lattice.work + brackets.points
         cramped = brackets.cramped
         # very many copies: the product was longer than a transform may be, and a coarser lattice is the last one
-        search.finer[index[cramped]] -= 2
+        search.finer[index[cramped]] -= 4
         short = ~cramped & self._too_short(search, index, lattice, brackets, tolerance)
         rest = ~cramped & ~short
         finished = rest & ((upper - lower <= tolerance * upper) | search.settled[index])

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 _Number = TypeVar("_Number", np.float64, np.complex128)
 
 LONGEST = 1 << 21
-"""Longest transform: 200 MB and a third of a second or so; a longer product gets a coarser lattice."""
+"""Longest transform: 130 MB and a third of a second or so; a longer product gets a coarser lattice."""
+
+_POINT_BYTES = 64.0  # bytes of a point of a transform, with its masses and their profile
 
 _BINS, _TILTS = 2048, 240
 """Bins of a law and tilts of the table for the search of a saddle point, which only affects the width of a bracket."""
@@ -379,23 +381,25 @@ class Fold:
             return _Window(
                 lowest, max(epsilon, high), theta, logs, epsilon, nothing, table, 0.0, 0.0, outside, 0.0, h, 0
             )
-        transform, noise = self._transform(weights, length)
         # position 0 of the transform is the sum of all first losses
-        raw = np.fft.irfft(transform, length)
+        raw, noise = self._masses(weights, length)
         start = sum(law.k * law.first for law in self.laws)
         base = max(base, start)
-        position = np.arange(base, base + length)
-        position = position[(position >= start) & (position <= start + self.span)]
-        mass = np.maximum(raw[(position - start) % length], 0.0)
-        loss = np.asarray(position * h, dtype=np.float64)
         reference, reach = float(epsilon), _DOUBLES / theta
         bottom = max(min(lowest, (centre - _REACH * sigma) * h), reference - reach)
-        inside = loss > bottom - h
-        loss, mass = loss[inside], mass[inside]
+        loss = np.asarray(np.arange(base, min(base + length, start + self.span + 1)) * h, dtype=np.float64)
+        cut = int(np.searchsorted(loss, bottom - h, side="right"))
+        scaled = _wrapped(raw, (base - start) % length, loss.size)[cut:]
+        loss = loss[cut:].copy()
+        del raw
+        np.maximum(scaled, 0.0, out=scaled)
         span = float(loss[-1] - loss[0]) if loss.size else 0.0
         relative += UNIT * (value_units(logs, theta * reference) + profile.rounding(loss.size, span))
         with np.errstate(under="ignore"):
-            scaled = mass * np.exp(-theta * (loss - reference))
+            tilt = loss - reference
+            tilt *= -theta
+            scaled *= np.exp(tilt, out=tilt)
+        del tilt
         return _Window(
             max(min(lowest, (centre - 0.9 * _REACH * sigma) * h), bottom),
             min(max(epsilon, high, (centre + 0.9 * _REACH * sigma) * h), reference + reach),
@@ -438,23 +442,30 @@ class Fold:
             exact += law.k * float(log_mean(weight, best * (place - float(weight @ place))))
         return (max(exact, 0.0) + _TAIL) / abs(float(best))
 
-    def _transform(self, weights: list[FloatArray], length: int) -> tuple[NDArray[np.complex128], float]:
-        """Return the transform of the product and a bound of the error of each of its masses."""
-        effort.claim(96.0 * length, f"A transform of length {length}")
+    def _masses(self, weights: list[FloatArray], length: int) -> tuple[FloatArray, float]:
+        """Return the tilted masses of the product, modulo the length, and a bound of the error of each of them."""
+        effort.claim(_POINT_BYTES * length, f"A transform of length {length}")
         folds = max(-(-weight.size // length) for weight in weights)
         each = UNIT * transform_units(length, folds)
-        product = np.ones(length // 2 + 1, dtype=np.complex128)
-        size, share = np.ones(length // 2 + 1), np.ones(length // 2 + 1)
+        product: NDArray[np.complex128] | None = None
+        size, share = np.ones(1), np.ones(1)
         for law, weight in zip(self.laws, weights, strict=True):
-            z = np.fft.rfft(_folded(weight, length))
-            above = np.abs(z) + each
-            size = size * _power(above, law.k)
-            product = product * (z if law.k == 1 else _power(z, law.k))
+            z = np.fft.rfft(_folded(weight, length), length)
+            above = np.abs(z)
+            above += each
             share = share + law.k / above
+            size = _power(above, law.k) if size.size == 1 else size * _power(above, law.k)
+            z = _power(z, law.k)
+            if product is None:
+                product = z
+            else:
+                product *= z
             effort.checkpoint(0.5)
         # the other half of the frequencies mirrors this one
-        noise = each * float(np.sum(size * share)) * (2.0 / length) * _SECOND
-        return product, noise
+        share *= size
+        noise = each * float(np.sum(share)) * (2.0 / length) * _SECOND
+        del share, size, above, z
+        return np.fft.irfft(product, length), noise
 
 
 def _law(measure: Measure, k: int, h: float) -> _Law:
@@ -478,16 +489,21 @@ def _power(z: NDArray[_Number], k: int) -> NDArray[_Number]:
     """Return z^k by squaring: the library's power of an array takes several times as long."""
     result = z
     for bit in bin(k)[3:]:
-        result = result * result
+        result = result * result if result is z else np.multiply(result, result, out=result)
         if bit == "1":
-            result = result * z
+            result *= z
     return result
 
 
 def _folded(weight: FloatArray, length: int) -> FloatArray:
-    """Return the weights modulo the length."""
+    """Return the weights modulo the length; the transform adds zeros behind fewer of them."""
     if weight.size <= length:
-        return weight if weight.size == length else np.concatenate((weight, np.zeros(length - weight.size)))
+        return weight
     rows = -(-weight.size // length)
     padded = np.concatenate((weight, np.zeros(rows * length - weight.size)))
     return np.asarray(padded.reshape(rows, length).sum(axis=0), dtype=np.float64)
+
+
+def _wrapped(values: FloatArray, first: int, count: int) -> FloatArray:
+    """Return so many values from the first on, and from the beginning again after the last."""
+    return np.concatenate((values[first : first + count], values[: max(0, first + count - values.size)]))

@@ -83,7 +83,7 @@ def test_the_comparison_fails_for_a_transform_with_a_larger_error(monkeypatch: p
     rng = np.random.default_rng(1)
     parts = [(law(rng, 30, 6.0), 20)]
     exact = np.fft.rfft
-    monkeypatch.setattr(sandwich_fold.np.fft, "rfft", lambda x: exact(x) * (1.0 + 1e-9))
+    monkeypatch.setattr(sandwich_fold.np.fft, "rfft", lambda *x: exact(*x) * (1.0 + 1e-9))
     fold = Fold(parts, 0.1)
     epsilon = np.array([0.3 * fold.top])
     values = fold.delta(epsilon, 1e-6)
