@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import dpcore
+from dpcore import parse
 from dpcore.charts.movable import _Facts
 from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
@@ -171,3 +172,15 @@ def test_a_scale_of_cut_noise_is_searched_down_to_a_part_of_itself() -> None:
 def test_a_large_draw_looks_at_the_clock() -> None:
     with bounded(), effort(deadline=0.2), pytest.raises(BudgetError):
         draw_skellam(1e12, Random(1))
+
+
+@pytest.mark.parametrize(
+    ("text", "looks"),
+    [("rounded_gaussian(4441.393761475959, 8)", 5), ("above_threshold(0.4450052578236546, 0.011056588482057324)", 6)],
+)
+def test_long_sums_look_at_the_clock_on_their_way(text: str, looks: int) -> None:
+    """They took half a second without a look, several of a page's slow moments."""
+    seen: list[float] = []
+    with effort(progress=seen.append):
+        parse(text).delta(0.5)
+    assert len(seen) >= looks

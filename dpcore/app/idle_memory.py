@@ -71,8 +71,19 @@ def give_back() -> None:
     """Keep only the latest results, and return free memory to the system."""
     Cache.shrink(KEPT)
     TableCache.shrink(KEPT)
-    gc.collect()
+    exclude_modules()
     _allocator("malloc_trim", 0)
+
+
+def exclude_modules() -> None:
+    """Collect garbage, and exclude from now on what is left, most of which belongs to modules.
+
+    Other objects of the moment are excluded with them, those of visitors who are there now. They are looked at again
+    here, or what refers to itself would never be freed.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def share_arenas() -> bool:
@@ -110,10 +121,11 @@ class Collector:
         if now < self.last + self.every and not imported:
             return
         self.last = now
-        gc.collect()
         if imported:
             self.modules = len(sys.modules)
-            gc.freeze()
+            exclude_modules()
+        else:
+            gc.collect()
 
 
 idle_timer: Final = IdleTimer()

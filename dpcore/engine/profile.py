@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ def tables(loss: FloatArray, q: FloatArray, q_inf: float = 0.0) -> Tables:
     before = float(loss[-1]) if n else 0.0
     with np.errstate(over="ignore", under="ignore"):
         for stop in range(n, 0, -_STRETCH):
+            checkpoint()
             part = slice(max(0, stop - _STRETCH), stop)
             down = loss[part][::-1]
             gap = np.append(before, down[:-1]) - down

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpcore.core.effort import checkpoint
 from dpcore.core.registry import EPSILON, PROBABILITY, Oracle, register
 from dpcore.curves import polygon_algebra
 from dpcore.curves.bound import Outer
@@ -111,6 +112,7 @@ def stream_chances(first: float, second: float, count: int, distance: float) -> 
     least, most = min(wide, narrow), max(wide, narrow)
     both = []
     for moved in (0.0, 1.0):
+        checkpoint()  # up to a million nodes, a tenth of a second
         early, last = -distance * narrow + moved, distance * narrow - moved
         panels = np.arange(-_REACH * most, (_REACH + 15.0) * most, max(least / 5.0, most / 400.0))
         edges = np.unique(np.concatenate((panels, [0.0, early, last])))

@@ -412,6 +412,28 @@ class Circle:
         self.itself = self
 
 
+@pytest.mark.parametrize("idle", [False, True])
+def test_what_was_there_when_a_module_was_imported_is_freed_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, idle: bool
+) -> None:
+    """What a visitor had open at that moment was excluded from collection for ever."""
+    monkeypatch.setattr(Cache, "_all", weakref.WeakSet())  # results of other tests stay
+    collector = idle_memory.Collector(every=0.0)
+    circle = Circle()
+    kept = weakref.ref(circle)
+    try:
+        collector.note()  # modules are new to it
+        del circle
+        if idle:
+            idle_memory.give_back()
+        else:
+            monkeypatch.setitem(sys.modules, "a_module_imported_later", sys)
+            collector.note()
+        assert kept() is None
+    finally:
+        gc.unfreeze()
+
+
 def test_garbage_is_collected_for_all_visitors_together() -> None:
     """Streamlit's own collection after every run scanned every visitor's objects for each of them."""
     settings = tomllib.loads(
