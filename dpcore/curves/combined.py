@@ -78,6 +78,32 @@ class Either(Curve):
         """Whether those of a part do."""
         return any(part.on_lattices for part in self.parts)
 
+    def epsilon_bounds(self, delta: FloatArray) -> Bounds:
+        """Return the largest epsilon of the parts.
+
+        For a pair and its inverse the first is asked, and the other's delta there is computed once: mostly it is no larger.
+        """
+        if not self.pair or self.exact:
+            return super().epsilon_bounds(delta)
+        delta = np.atleast_1d(np.asarray(delta, dtype=np.float64))
+        with question():
+            lower, upper = (side.copy() for side in self.parts[0].epsilon_bounds(delta))
+            for part in self.parts[1:]:
+                open_ = np.isfinite(upper)
+                if open_.any():
+                    open_[open_] = self._higher(part, upper[open_], delta[open_])
+                if open_.any():
+                    low, high = part.epsilon_bounds(delta[open_])
+                    lower[open_], upper[open_] = np.maximum(lower[open_], low), np.maximum(upper[open_], high)
+        return lower, upper
+
+    def _higher(self, part: Curve, epsilon: FloatArray, delta: FloatArray) -> NDArray[np.bool_]:
+        """Return where the delta of a part is not proved to be at most the given one."""
+        higher = np.asarray(part.ceiling(epsilon) > delta, dtype=np.bool_)
+        if higher.any():
+            higher[higher] = part.delta_bounds(epsilon[higher])[1] > delta[higher]
+        return higher
+
     def guess(self, delta: float) -> float | None:
         """Return that of the first part, of a pair and its inverse."""
         return self.parts[0].guess(delta) if self.pair else None
@@ -102,6 +128,10 @@ class LeadingClosure(Either):
     def __init__(self, curve: Curve, method: str) -> None:
         super().__init__([curve, curve.inverse()], symmetric=True, method=method, pair=True)
         self.work = curve.work
+
+    def epsilon_bounds(self, delta: FloatArray) -> Bounds:
+        """Return those of the leading direction."""
+        return Curve.epsilon_bounds(self, delta)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return the delta of the leading direction; negative epsilon by symmetry."""

@@ -12,7 +12,7 @@ from dpcore.core.rounding import failure
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
 from dpcore.curves.subsampled import SHORT, TALLEST
 from dpcore.engine import contour
-from dpcore.engine.contour_atoms import SplitFactor
+from dpcore.engine.contour_atoms import is_split
 from dpcore.engine.sampled_laplace_mgf import TallError
 from dpcore.engine.sandwich import Sandwich
 
@@ -34,6 +34,7 @@ _RATIO, _ABOVE = 1.15, 1.8  # of epsilons that share a cut, and of the loss at t
 _VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
 _WIDE = 0.02  # tolerance of a bracket that only shows whether a delta matters: that with which roots are located
 CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
+_GUESSES = np.geomspace(1e-9, 700.0, 180)  # epsilons of a guess: neighbours differ by a sixth
 
 
 class Directed(Curve):
@@ -366,7 +367,7 @@ class Certified(Curve):
         if not self._rare:
             return None
         copies = sum(k for _, k in self.parts)
-        jump = max(float(curve.epsilon_bounds(np.array([delta / copies]))[1][0]) for curve, _ in self.parts)
+        jump = max(_about(curve, delta / copies) for curve, _ in self.parts)
         scale = np.sqrt(sum(k * getattr(curve, "loss_scale", 0.0) ** 2 for curve, k in self.parts))
         return float(max(jump, scale * np.sqrt(max(-2.0 * np.log(delta) - 8.0, 0.25)) * 0.8))
 
@@ -390,7 +391,7 @@ class Certified(Curve):
     @Lazy
     def _split(self) -> bool:
         """Whether every part is a few atoms and a density: then most products need few nodes, and a lattice serves the rest."""
-        return all(isinstance(curve, SplitFactor) for curve, _ in self.parts)
+        return all(is_split(curve) for curve, _ in self.parts)
 
     @Lazy
     def _sandwich(self) -> Sandwich:
@@ -425,6 +426,17 @@ class Certified(Curve):
     def has_mgf(self) -> bool:
         """Whether every part has one."""
         return all(curve.has_mgf for curve, _ in self.parts)
+
+
+def _about(curve: Curve, delta: float) -> float:
+    """Return about the largest epsilon at which a curve has this delta."""
+    value = curve.delta_bounds(_GUESSES)[1]
+    last = int(np.count_nonzero(value > delta)) - 1
+    if not 0 <= last < value.size - 1:
+        return 0.0 if last < 0 else float(_GUESSES[-1])
+    high, low = np.log(np.maximum(value[last : last + 2], 1e-320))
+    share = min(1.0, max(0.0, (high - np.log(delta)) / (high - low)))
+    return float(_GUESSES[last] * (_GUESSES[last + 1] / _GUESSES[last]) ** share)
 
 
 def stacked(pair: tuple[Bounds, Bounds]) -> FloatArray:

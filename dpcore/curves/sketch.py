@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 _WIDER = 200.0  # brackets of delta that are too wide for the narrowest interval around a root are often narrow enough for this one
 _SECANTS = 8  # steps to a root before the general search takes over
+_NEWTON, _APART, _LONGEST_STEP = 12, 1e-4, 0.4
+"""Newton's steps from a guess, the relative distance of the two values that give a slope, and the longest step in log epsilon."""
+
+_TO_ZERO = -2.0  # a step by which the root is more likely at 0
+_WIDENED = 1.0, 4.0, 16.0, 64.0, 256.0  # widths tried around such a root, in units of the narrowest
 _SMALLEST, _LOG_ZERO = 5e-324, -746.0  # the smallest double, and a number below its logarithm
 _AROUND = np.cos(np.pi * (np.arange(8) + 0.5) / 8)[::-1]
 """Chebyshev points: where, in units of a reach, delta is computed around the place of an outline."""
@@ -49,19 +54,17 @@ def log_delta(delta: FloatArray) -> FloatArray:
 
 
 def root(curve: Curve, delta: float) -> tuple[float, float] | None:
-    """Bracket the root by secants from its place in the outline of the curve; None if they fail."""
+    """Bracket the root by secants from its place in the outline of the curve, or from its guess; None if they fail."""
     outline = curve.outline() if curve.q_inf < delta else None
     if outline is None:
-        return None
+        return _from_guess(curve, delta) if curve.q_inf < delta and not curve.exact else None
     goal, close = float(np.log(delta)), 1e-3 * current().tolerance
     x = float(np.interp(-goal, -outline.log_delta, outline.epsilon))
     near = np.interp([0.98 * x, 1.02 * x], outline.epsilon, outline.log_delta)
     slope = float(near[1] - near[0]) / max(0.04 * x, 1e-300)
     estimate = _interpolated(curve, goal, x, slope)
     if estimate is not None:
-        certain = _around(curve, delta, estimate, close)
-        if certain is None and _blurred(curve, estimate, -slope * close * estimate):
-            certain = _around(curve, delta, estimate, _WIDER * close)
+        certain = _narrowest(curve, delta, estimate, (close, -slope * close * estimate))
         if certain is not None:
             return certain
     last, step, value = x, x, 0.0
@@ -82,6 +85,31 @@ def root(curve: Curve, delta: float) -> tuple[float, float] | None:
     return None
 
 
+def _from_guess(curve: Curve, delta: float) -> tuple[float, float] | None:
+    """Bracket the root by Newton's steps on log delta over log epsilon from the guess of the curve; None if they fail."""
+    x = curve.guess(delta)
+    if x is None:
+        return None
+    goal, close = float(np.log(delta)), 1e-3 * current().tolerance
+    for _ in range(_NEWTON):
+        if not 0 < x < curve.max_loss / (1.0 + _APART):
+            return None
+        first, second = (log_delta(curve.delta_bounds(np.array([x, x * (1.0 + _APART)]))[1]) - goal).tolist()
+        slope = (second - first) / float(np.log1p(_APART))
+        if not slope < 0 or -first / slope < _TO_ZERO:
+            return None
+        step = max(-_LONGEST_STEP, min(_LONGEST_STEP, -first / slope))
+        x *= float(np.exp(step))
+        # the error of a step is of the order of its square, and of the share of it that the slope is off
+        if abs(step) * max(abs(step), _APART) <= 0.03 * close:
+            break
+    for wider in _WIDENED:
+        certain = _around(curve, delta, x, wider * close) if x < curve.max_loss else None
+        if certain is not None:
+            return certain
+    return None
+
+
 def _around(curve: Curve, delta: float, x: float, close: float) -> tuple[float, float] | None:
     """Return an interval around x that certainly contains the root, or None."""
     # not centred: at the root itself nothing can be decided, and people often take the middle of an interval
@@ -90,10 +118,15 @@ def _around(curve: Curve, delta: float, x: float, close: float) -> tuple[float, 
     return (low, high) if least[0] >= delta >= most[1] and low > 0 else None
 
 
-def _blurred(curve: Curve, x: float, change: float) -> bool:
-    """Whether the bracket of delta at x is wider than a change of log delta: no better place would decide more."""
-    least, most = (float(log_delta(bound)[0]) for bound in curve.delta_bounds(np.array([x])))
-    return most - least > 0.3 * change
+def _narrowest(curve: Curve, delta: float, x: float, reach: tuple[float, float]) -> tuple[float, float] | None:
+    """Return such an interval, or a wider one if the bracket of delta is wider than the change of log delta: no better place would decide more."""
+    close, change = reach
+    narrow, wide = ((x * (1 - 0.3 * width), x * (1 + 0.6 * width)) for width in (close, _WIDER * close))
+    least, most = curve.delta_bounds(np.array([wide[0], *narrow, wide[1]]))
+    if least[1] >= delta >= most[2] and narrow[0] > 0:
+        return narrow
+    blurred = float(log_delta(most[1:2])[0] - log_delta(least[1:2])[0]) > 0.3 * change
+    return wide if blurred and least[0] >= delta >= most[3] and wide[0] > 0 else None
 
 
 def _interpolated(curve: Curve, goal: float, x: float, slope: float) -> float | None:

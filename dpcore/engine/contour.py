@@ -23,7 +23,7 @@ import numpy as np
 from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
 from dpcore.core.question import shared
-from dpcore.engine.contour_atoms import Atomic, Atoms, SplitFactor, product_atoms
+from dpcore.engine.contour_atoms import Atomic, Atoms, is_split, product_atoms
 from dpcore.engine.contour_cells import BucketPlace, fine_cells, log_kappas
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_outline import Outline, outline
@@ -153,7 +153,7 @@ class Contour:
 
     @Lazy
     def _split(self) -> bool:
-        return all(isinstance(part, SplitFactor) for part, _ in self.product.parts)
+        return all(is_split(part) for part, _ in self.product.parts)
 
     def _without_atoms(self, bucket: Bucket, accuracy: float) -> Line | None:
         """Return a line of a product of split parts without the sums of their atoms, whose part is a finite sum."""

@@ -25,12 +25,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
 
 from dpcore.core.effort import checkpoint
+from dpcore.engine.gauss_legendre import legendre
 from dpcore.engine.mixture_mgf import LinePath
 from dpcore.engine.products import product
 
@@ -39,23 +40,6 @@ if TYPE_CHECKING:
 
 LOWEST = -11.0
 """Left end of the normal variable: the mass below is 2e-28."""
-
-
-def legendre(count: int) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights of Gauss and Legendre, right to the last digit: k copies have k times the error of a weight.
-
-    Newton's method in extended precision, from the library's nodes, whose weights are off by up to 1e-12.
-    """
-    x: Any = np.polynomial.legendre.leggauss(count)[0].astype(np.longdouble)
-    for _ in range(3):
-        before, here = np.ones_like(x), x.copy()
-        for n in range(2, count + 1):
-            before, here = here, ((2 * n - 1) * x * here - (n - 1) * before) / n
-        slope = count * (before - x * here) / (1 - x * x)
-        x = x - here / slope
-    weights = 2 / ((1 - x * x) * slope * slope)
-    return np.asarray(x, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-
 
 _NODES, _WEIGHTS = legendre(28)
 _HEIGHT, _HALF = 0.75, 0.8  # height of the path times the steepness m, and half width of a panel over the height

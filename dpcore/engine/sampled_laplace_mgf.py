@@ -34,7 +34,7 @@ c < -1 it falls, and sums of left ends are.
 from __future__ import annotations
 
 import math
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +42,7 @@ from scipy.special import roots_legendre
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
+from dpcore.engine.gauss_legendre import legendre
 from dpcore.engine.products import product
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ _GRADES = np.concatenate(([0.0], 4.0 ** np.arange(-10.0, 0.0)))  # of half a pan
 _GRADED_NODES = 16  # of a panel: an exponential is then exact to 1e-13 of its sum, however steep
 _FARTHEST = 1e6  # largest exponent times range of losses on the real axis: the panels at the ends are as narrow
 _TALL = "The transform of Laplace noise on samples would need too many nodes."
-_LOW_ORDER = 128  # nodes of a rule up to which numpy finds them in a few milliseconds
+_LOW_ORDER = 128  # nodes of a rule up to which Newton's steps take a few milliseconds
 _EVEN = 16  # exponents of a line from which products of exponentials pay
 _CHUNK = 2**19  # entries of a table of exponentials, 8 MB
 
@@ -72,10 +73,9 @@ class TallError(BudgetError):
     """An exponent too far from the real axis for the quadrature."""
 
 
-@lru_cache(maxsize=64)
-def _legendre(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    # scipy's roots are quick at high orders, and load a library of linear algebra
-    nodes, weights = roots_legendre(count) if count > _LOW_ORDER else np.polynomial.legendre.leggauss(count)
+def _rule(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the nodes and weights of a panel; scipy's are quick at high orders, and load a library of linear algebra."""
+    nodes, weights = roots_legendre(count) if count > _LOW_ORDER else legendre(count)
     return np.asarray(nodes, dtype=np.float64), np.asarray(weights, dtype=np.float64)
 
 
@@ -157,7 +157,7 @@ class SampledLaplaceLoss:
 
     def _inside(self, count: int) -> tuple[FloatArray, FloatArray]:
         """Return the losses of the nodes and their P0 masses."""
-        nodes, weights = _legendre(count)
+        nodes, weights = _rule(count)
         t = self.start + (2 * np.arange(self.panels)[:, None] + 1 + nodes) * self.half
         mass = self.half / 4 * np.exp(-(self.eps0 + t) / 2) * weights
         return np.log1p(self.share * np.expm1(t.ravel())), mass.ravel()
@@ -222,7 +222,7 @@ class SampledLaplaceLoss:
         inner = np.linspace(self.start, self.eps0, 2 * self.panels + 1)[1:-1]  # one middle, if there is one panel
         grades = self.half * _GRADES
         edges = np.concatenate((self.start + grades, inner, self.eps0 - grades[::-1]))
-        nodes, weights = _legendre(_GRADED_NODES)
+        nodes, weights = _rule(_GRADED_NODES)
         half = 0.5 * np.diff(edges)[:, None]
         t = (edges[:-1, None] + half * (1.0 + nodes)).ravel()
         mass = (half * weights).ravel() / 4 * np.exp(-(self.eps0 + t) / 2)

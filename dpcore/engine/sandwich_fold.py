@@ -28,7 +28,7 @@ from dpcore.engine.lattice_windows import fast_length
 from dpcore.engine.mixture_rounding import PAIRS
 from dpcore.engine.sandwich_measure import UNIT, Measure
 from dpcore.engine.sandwich_rounding import exponent_units, kernel, transform_units, value_units, weight_units
-from dpcore.engine.tilted_masses import log_mean, tilted
+from dpcore.engine.tilted_masses import folded, log_mean, tilted, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -389,7 +389,7 @@ class Fold:
         bottom = max(min(lowest, (centre - _REACH * sigma) * h), reference - reach)
         loss = np.asarray(np.arange(base, min(base + length, start + self.span + 1)) * h, dtype=np.float64)
         cut = int(np.searchsorted(loss, bottom - h, side="right"))
-        scaled = _wrapped(raw, (base - start) % length, loss.size)[cut:]
+        scaled = wrapped(raw, (base - start) % length, loss.size)[cut:]
         loss = loss[cut:].copy()
         del raw
         np.maximum(scaled, 0.0, out=scaled)
@@ -450,7 +450,7 @@ class Fold:
         product: NDArray[np.complex128] | None = None
         size, share = np.ones(1), np.ones(1)
         for law, weight in zip(self.laws, weights, strict=True):
-            z = np.fft.rfft(_folded(weight, length), length)
+            z = np.fft.rfft(folded(weight, length), length)
             above = np.abs(z)
             above += each
             share = share + law.k / above
@@ -493,17 +493,3 @@ def _power(z: NDArray[_Number], k: int) -> NDArray[_Number]:
         if bit == "1":
             result *= z
     return result
-
-
-def _folded(weight: FloatArray, length: int) -> FloatArray:
-    """Return the weights modulo the length; the transform adds zeros behind fewer of them."""
-    if weight.size <= length:
-        return weight
-    rows = -(-weight.size // length)
-    padded = np.concatenate((weight, np.zeros(rows * length - weight.size)))
-    return np.asarray(padded.reshape(rows, length).sum(axis=0), dtype=np.float64)
-
-
-def _wrapped(values: FloatArray, first: int, count: int) -> FloatArray:
-    """Return so many values from the first on, and from the beginning again after the last."""
-    return np.concatenate((values[first : first + count], values[: max(0, first + count - values.size)]))

@@ -37,3 +37,17 @@ def log_mean(weight: FloatArray, exponent: FloatArray) -> FloatArray:
             top = exponent.max(axis=-1, keepdims=True)
             mean = np.exp(exponent - top).sum(axis=-1)
         return np.asarray(top[..., 0] + np.log(mean), dtype=np.float64)
+
+
+def folded(weight: FloatArray, length: int) -> FloatArray:
+    """Return the weights modulo the length; the transform adds zeros behind fewer of them."""
+    if weight.size <= length:
+        return weight
+    rows = -(-weight.size // length)
+    padded = np.concatenate((weight, np.zeros(rows * length - weight.size)))
+    return np.asarray(padded.reshape(rows, length).sum(axis=0), dtype=np.float64)
+
+
+def wrapped(values: FloatArray, first: int, count: int) -> FloatArray:
+    """Return so many values from the first on, and from the beginning again after the last."""
+    return np.concatenate((values[first : first + count], values[: max(0, first + count - values.size)]))
