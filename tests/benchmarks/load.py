@@ -1,9 +1,10 @@
 """A class opens the app at once: ``python -m tests.benchmarks.load [VISITORS]``.
 
 Every visitor opens a page and then changes a number of it every five seconds, to a value that nobody asked for. Printed are the seconds
-from a change to the end of its run (half, 95 and 99 of 100), errors, processor time of app, nginx and visitors, and the curve of
-the memory of the server with all its processes. The visitors share the machine with the server. With ``--minutes 30`` it shows
-whether the memory grows.
+from a change to the end of its run (half, 95 and 99 of 100), errors, processor time of app, nginx and visitors, how many cores other
+programs took meanwhile, and the curve of the memory of the server with all its processes. The visitors share the machine with the
+server: where app, nginx, visitors and others together come near the number of cores, changes wait for a core and the longest times
+tell about the machine, not about the app. With ``--minutes 30`` it shows whether the memory grows.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Tally:
 
 
 class Costs:
-    """Processor time until now, in seconds: of the app's processes, of nginx, and of the visitors."""
+    """Processor time until now, in seconds: of the app's processes, of nginx, of the visitors, and of the whole machine."""
 
     def __init__(self, pid: int) -> None:
         self.app = self.nginx = 0.0
@@ -91,6 +92,7 @@ class Costs:
                 else:
                     self.app += seconds(one)
         self.visitors = time.process_time()
+        self.machine = machine_seconds()
         self.when = time.monotonic()
 
     def since(self, earlier: Costs, changes: int = 0) -> str:
@@ -98,8 +100,15 @@ class Costs:
         parts = {name: getattr(self, name) - getattr(earlier, name) for name in ("app", "nginx", "visitors")}
         unit, scale = ("ms", 1000 / changes) if changes else ("s", 1.0)
         words = ", ".join(f"{name} {scale * value:.0f} {unit}" for name, value in parts.items())
-        busy = sum(parts.values()) / (self.when - earlier.when)
-        return f"{words}; {busy:.2f} of {os.cpu_count()} cores"
+        passed, ours = self.when - earlier.when, sum(parts.values())
+        others = max(self.machine - earlier.machine - ours, 0.0) / passed
+        return f"{words}; {ours / passed:.2f} of {os.cpu_count()} cores, others {others:.2f}"
+
+
+def machine_seconds() -> float:
+    """Return the processor time of all programs since the machine started, in seconds; waiting does not count."""
+    user, nice, system, _, _, *interrupts = map(int, Path("/proc/stat").read_text().splitlines()[0].split()[1:9])
+    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
 
 
 def line(name: str, times: list[float]) -> str:
