@@ -33,6 +33,15 @@ _, SUBSTITUTION, ADD_REMOVE = RELATIONS
 _LIMIT = COUNT.but(name="group_limit", high=MOST_ROWS)
 
 
+class WholeLedger(CustomRegion):
+    """All releases of a ledger together, where no expression says so: of groups, or of a long list."""
+
+    @property
+    def theorem(self) -> str:
+        """How the releases are composed."""
+        return self.source.method
+
+
 @dataclass(frozen=True)
 class Release:
     """One row: `count` releases whose regions are `expression`.
@@ -276,4 +285,4 @@ class Ledger:
         says_more = self.region.neighbours == "any" != self.neighbours and any(map(self._is_silent, self.groups))
         if len(self.region.text) <= LONGEST_TEXT and not says_more:
             return self.region
-        return CustomRegion(self.region.curve, f"ledger of {len(self)} rows", self.neighbours)
+        return WholeLedger(self.region.curve, f"ledger of {len(self)} rows", self.neighbours)

@@ -15,6 +15,8 @@ from dpcore.regions.guarantees import NO_PRIVACY, three_point
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve
 
+_BELOW = 1.0 - 4e-16  # rounding must not lift the attained pair above the worst case
+
 
 @register(
     "exponential",
@@ -49,6 +51,10 @@ class Exponential(Mechanism, SelfComposing, Loose):
     def claimed_epsilon(self) -> float:
         """Epsilon itself."""
         return self.epsilon_
+
+    def attained(self) -> Curve | None:
+        """Return a choice between two whose scores move against each other: randomized response with half of epsilon."""
+        return self.pair if math.isinf(self.epsilon_) else three_point(self.epsilon_ / 2.0 * _BELOW, 0.0, 0.0)
 
     def power_curve(self, k: int) -> Curve | None:
         """Return the adaptive worst case of k choices (None beyond what the recursion can do)."""

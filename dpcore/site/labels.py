@@ -6,10 +6,11 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from dpcore.language.problems import nearest
 from dpcore.specs import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from markdown_it.token import Token
 
@@ -101,6 +102,25 @@ def labels_of(tokens: Sequence[Token], figures: Sequence[Spec], prefix: str, fil
             label = token.meta["label"]
             add(label, "sec", token, label.partition(":")[2], tokens[place + 1].content)
     return labels
+
+
+def unknown_label(name: str, labels: Mapping[str, Label]) -> str:
+    """Say that nothing has this name, and which one may be meant: the same name of another kind first."""
+    own = name.partition(":")[2]
+    alike = next((other for other in labels if other.partition(":")[2] == own), None)
+    hint = f"did you mean {alike}?" if alike else nearest(name, labels)
+    known = f"there are {', '.join(sorted(labels))}." if labels else "nothing here has a name."
+    return f"there is no {name!r} to refer to; {hint or known}"
+
+
+def check_references(tokens: Iterable[Token], labels: Mapping[str, Label], file: str) -> None:
+    """Refuse references that lead nowhere before anything is drawn."""
+    for token in tokens:
+        for child in token.children or []:
+            if child.type == "crossref" and child.content not in labels:
+                line = child.meta.get("line", token.meta.get("line", 1))
+                msg = f"{file}, line {line}: {unknown_label(child.content, labels)}"
+                raise SpecError(msg)
 
 
 def _free(name: str, taken: set[str]) -> str:

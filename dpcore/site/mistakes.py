@@ -98,6 +98,7 @@ _TASK: Final = re.compile(r"^\[[ xX]\][ \t]")
 _RUN: Final = re.compile(r"(?:\{(?:r|python|julia)\}|r)[ \t]+\S")
 _CLOSED: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*")
 _BAR: Final = re.compile(r"(?<!\\)\|")
+_AFTER: Final = re.compile(r"\{#eq:[\w.-]{1,80}\}")
 _COMMAND: Final = re.compile(r"[A-Za-z]*")
 
 
@@ -130,6 +131,8 @@ def mistakes(tokens: Sequence[Token], source: str = "") -> Iterator[tuple[int, s
         elif token.type == "inline":
             in_item = place >= 2 and tokens[place - 2].type == "list_item_open"
             yield from _inline(token, line, in_item=in_item)
+        elif token.type.startswith("math_block") and _AFTER.search(token.content):
+            yield line, "the formula that begins here has no end before its name; close it, $$ {#eq:name}."
         elif token.type == "figure_image_open":  # its caption; the paragraph around it is taken apart already
             yield from _inline(token.meta["image"], line, in_item=False)
         elif token.type == "table_open" and token.map:

@@ -13,9 +13,9 @@ from markdown_it.common.utils import escapeHtml
 from dpcore.core.errors import DpcoreError
 from dpcore.files.documents import DocumentError
 from dpcore.files.paths import link
-from dpcore.language.problems import nearest
 from dpcore.site.dialect import reader, values_in
 from dpcore.site.images import image_of
+from dpcore.site.labels import unknown_label
 from dpcore.site.maths import formula
 from dpcore.specs import SpecError
 
@@ -218,10 +218,7 @@ class Writer:
     def label(self, name: str) -> Label:
         """Return what a reference names."""
         if name not in self.labels:
-            hint = nearest(name, self.labels) or (
-                f"there are {', '.join(sorted(self.labels))}." if self.labels else "nothing here has a name."
-            )
-            self.fail(f"there is no {name!r} to refer to; {hint}")
+            self.fail(unknown_label(name, self.labels))
         return self.labels[name]
 
     def _citation(self, tokens: Any, index: int, *_: Any) -> str:

@@ -108,10 +108,17 @@ def _check_arguments(name: str, function: Function, arguments: tuple[Any, ...], 
             msg = f"{name} has no argument {quoted(option)}; {hint}"
             raise DomainError(msg)
     try:
-        signature.bind(None, *arguments, **options)
+        bound = signature.bind(None, *arguments, **options)
     except TypeError as error:
         msg = f"{name} takes {', '.join(takes)}: {error}."
         raise DomainError(msg) from None
+    for argument in takes:
+        kinds = str(signature.parameters[argument].annotation)
+        given_one = bound.arguments.get(argument)
+        what = "a number" if kinds.startswith(("float", "int")) else "a text" if kinds == "str" else ""
+        if argument in bound.arguments and what and isinstance(given_one, str) != (what == "a text"):
+            msg = f"{argument} of {name} must be {what}, got {quoted(str(given_one))}."
+            raise DomainError(msg)
 
 
 def value(text: str, scope: Scope) -> Value:

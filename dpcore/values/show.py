@@ -97,5 +97,11 @@ def exact_text(one: Value) -> str:
     if isinstance(one, NumberValue):
         return numeral(one.value)
     if isinstance(one, RegionValue):
+        if not one.region.in_language:
+            msg = (
+                f"No expression says what {one.region.text} promises, because of its groups or its length; name the file "
+                'instead, as in file = "releases.csv" (figures of kind ledger and risk).'
+            )
+            raise DomainError(msg)
         return str(one.region)
     return one.text if isinstance(one, TextValue) else one.words

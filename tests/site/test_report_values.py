@@ -120,6 +120,11 @@ MISTAKES = {
     "```{figure}\ndraw = 1\n```": "line 14: the block '{figure}' is not computed; did you mean figure?",
     "```clam\n```": "did you mean claim?",
     "See @fig:bugdet.": "there is no 'fig:bugdet' to refer to; did you mean fig:budget?",
+    "See @tbl:budget.": "line 14: there is no 'tbl:budget' to refer to; did you mean fig:budget?",
+    '{{ epsilons("dp(1)", delta="a") }}': "line 14: delta of epsilons must be a number, got 'a'.",
+    "{{ epsilons(3, delta=0.1) }}": "line 14: ",
+    "{{ table(3) }}": "line 14: file of table must be a text, got '3'.",
+    "$$\na\n{#eq:a}\n\nWords\n\n$$ b $$": "line 14: the formula that begins here has no end before its name; close it, $$ {#eq:name}.",
     "See @figure 1.": "a reference is written @fig:name",
     "A note[^9].": "there is no footnote with this name",
     "!!! note": "'!!!' does not start a note here",
@@ -324,6 +329,36 @@ def test_an_image_has_a_name_and_a_heading_may_have_that_of_a_figure(home: Path)
     (home / "r.md").write_text(TOP + "\n![Costs $5](own.svg){#fig:own}\n", encoding="utf-8")
     with pytest.raises(SpecError, match=r"line 30: 'Costs \$5': this \$ does not start or end a formula"):
         page(home)
+
+
+def test_captions_and_claims_cite(home: Path) -> None:
+    text = TOP.replace("[set]", 'bibliography = "own.bib"\n\n[set]').replace("It is {{", "After @key2020: {{")
+    text = text.replace("More than 1 is left:", "As in [@other2021, p. 3], more than 1 is left:")
+    entry = "@article{%s, author={Berg, %s}, title={T}, journal={J}, year={%s}}\n"
+    (home / "own.bib").write_text(entry % ("key2020", "A.", 2020) + entry % ("other2021", "B.", 2021), encoding="utf-8")
+    (home / "r.md").write_text(text, encoding="utf-8")
+    whole = page(home)
+    assert whole.count('id="ref-') == 2
+    assert "After Berg" in whole
+    (home / "r.md").write_text(text.replace("@key2020", "@kye2020"), encoding="utf-8")
+    with pytest.raises(SpecError, match=r"r\.md, line 27: own\.bib has no reference 'kye2020'; did you mean key2020\?"):
+        page(home)
+
+
+def test_parallel_rows_reach_the_risk_figure_by_the_file_of_the_ledger(home: Path) -> None:
+    """No expression says what a group promises, so that its region cannot be written into a figure."""
+    rows = "label,expression,count,date,group\na,laplace(0.1),1,2026-01-01,g\nb,laplace(0.1),1,2026-01-02,g\n"
+    (home / "rows.csv").write_text(rows, encoding="utf-8")
+    figure = '\n```figure\nname = "risk"\ndraw = "risk"\ntitle = "Risk"\n%s\n```\n'
+    top = TOP.replace("budget.left > 1", "budget.left > 0.1")
+    (home / "r.md").write_text(top + figure % 'regions = "{{ budget.region }}"', encoding="utf-8")
+    with pytest.raises(SpecError, match=r'No expression says what <ledger of 2 rows> promises.*file = "releases\.csv"'):
+        page(home)
+    (home / "r.md").write_text(top + figure % 'file = "rows.csv"', encoding="utf-8")
+    assert "all releases" in page(home)
+    (home / "rows.csv").write_text(rows.replace(",g\n", ",\n"), encoding="utf-8")
+    (home / "r.md").write_text(top + figure % 'regions = "{{ budget.region }}"', encoding="utf-8")
+    assert "laplace(0.1)^2" in page(home)
 
 
 def test_authors_are_cited_within_a_sentence_and_in_brackets(home: Path) -> None:

@@ -12,6 +12,7 @@ from dpcore.core.errors import DpcoreError
 from dpcore.files.documents import bytes_of
 from dpcore.files.paths import existing, link
 from dpcore.language.problems import nearest, quoted
+from dpcore.site.dialect import reader
 from dpcore.site.latex import check as check_latex
 from dpcore.site.report.tools import pandoc
 from dpcore.specs import SpecError
@@ -99,7 +100,7 @@ def citations_of(document: Document) -> Citations:
         raise SpecError(msg) from None
     keys = {str(entry["id"]) for entry in entries}
     clusters: dict[str, int] = {}
-    for token, line in _citations(document.text.tokens):
+    for token, line in _citations(document):
         clusters.setdefault(token.content, line)
         sign = "" if "@" in token.content else r" A sign that cites nothing is written \@."
         for key in _KEY.findall(token.content) if "@" in token.content else (token.content,):
@@ -114,11 +115,25 @@ def _listed(keys: set[str]) -> str:
     return f"it has {', '.join(sorted(keys)[:20])}."
 
 
-def _citations(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, int]]:
-    for token in tokens:
+def _citations(document: Document) -> Iterator[tuple[Token, int]]:
+    """Yield the citations of the summary, the text, the captions and the claims, in their order, each with its line."""
+    captions = {spec.name: spec for spec in document.text.figures}
+    yield from _of_words(document.front.summary, document.front.lines.get("summary", 1))
+    for token in document.text.tokens:
+        line = token.meta.get("line", 1)
         for child in token.children or []:
             if child.type == "citation":
-                yield child, child.meta.get("line", token.meta.get("line", 1))
+                yield child, child.meta.get("line", line)
+        if (spec := captions.get(token.meta.get("figure", ""))) is not None:
+            yield from _of_words(str(spec.get("caption", "")), spec.line_of("caption"))
+        if (claim := token.meta.get("claim")) is not None:
+            yield from _of_words(claim.text, line)
+
+
+def _of_words(text: str, line: int) -> Iterator[tuple[Token, int]]:
+    """Yield the citations of a text of its own."""
+    for token in reader().parse(text) if "@" in text else []:
+        yield from ((child, line) for child in token.children or [] if child.type == "citation")
 
 
 def _written(clusters: list[str], references: bytes) -> Citations:

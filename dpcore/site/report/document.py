@@ -21,7 +21,7 @@ from dpcore.files.sheet import decoded
 from dpcore.site import markdown
 from dpcore.site.dialect import values_in
 from dpcore.site.images import Image, image_of
-from dpcore.site.labels import labels_of
+from dpcore.site.labels import check_references, labels_of
 from dpcore.site.report.front import NEWEST, TODAY, Front, front_of, read_front, split
 from dpcore.site.report.numbers import CheckedClaim, TextValues
 from dpcore.site.report.typed import unchecked
@@ -203,6 +203,7 @@ def load_document(source: Path, settings: Mapping[str, str] | None = None) -> Do
             raise SpecError(msg)
     else:
         front, text, values = _toml(source, whole, own)
+    check_references(text.tokens, text.labels, source.name)
     checked = replace(text, tokens=tuple(_proofs(_claims(text.tokens, values), values)))
     return Document(source, front, checked, values, own)
 

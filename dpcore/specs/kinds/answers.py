@@ -10,7 +10,7 @@ from dpcore.core.errors import DomainError
 from dpcore.specs import fields
 from dpcore.specs.base import Drawer, enter
 from dpcore.specs.kinds.intervals import IntervalDrawer
-from dpcore.specs.recipes import File, Variable, call, draws
+from dpcore.specs.recipes import File, Method, Variable, call, draws
 
 
 def _parse(text: str) -> Any:
@@ -25,21 +25,36 @@ class RiskDrawer(Drawer):
     kind: ClassVar[str] = "risk"
     meaning: ClassVar[str] = "what an attacker can do: advantage, members found, right guesses and beliefs, as bars"
 
-    regions: tuple[str, ...] = fields.expressions()
-    labels: tuple[str, ...] = fields.texts((), "names of the regions, in their order")
+    uses_files: ClassVar[bool] = True
+
+    regions: tuple[str, ...] = fields.expressions(())
+    file: str = fields.text("", words="a ledger, all of whose releases are one more region")
+    relation: str | None = fields.choice("substitution", "add/remove", default="")
+    labels: tuple[str, ...] = fields.texts((), "names of the regions, in their order; that of the ledger comes last")
     fpr: tuple[float, ...] = fields.numbers((0.001, 0.01, 0.1))
     prior: tuple[float, ...] = fields.numbers((0.5,))
+    folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
         """Give every region one name."""
-        if self.labels and len(self.labels) != len(self.regions):
-            msg = f"labels must be as many as regions: {len(self.regions)}, got {len(self.labels)}."
+        count = len(self.regions) + bool(self.file)
+        if not count:
+            msg = "Give regions, or the file of a ledger."
+            raise DomainError(msg)
+        if self.relation and not self.file:
+            msg = "relation belongs to the file of a ledger."
+            raise DomainError(msg)
+        if self.labels and len(self.labels) != count:
+            msg = f"labels must be as many as regions: {count}, got {len(self.labels)}."
             raise DomainError(msg)
 
     def recipe(self) -> Any:
         """Return the bars."""
-        names = self.labels or self.regions
-        regions = {name: _parse(text) for name, text in zip(names, self.regions, strict=True)}
+        names = self.labels or (*self.regions, *(["all releases"] if self.file else []))
+        regions = {name: _parse(text) for name, text in zip(names, self.regions, strict=False)}
+        if self.file:
+            ledger = call("dpcore.ledger:open_ledger", File(self.file, self.folder), **self.options("relation"))
+            regions[names[-1]] = Method(Variable("ledger", ledger), "named_region")
         rows = call("dpcore.risk:risk", list(regions.values()), list(self.fpr), list(self.prior))
         return draws("dpcore.charts.answers:risk_figure", regions, rows)
 
