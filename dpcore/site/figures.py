@@ -64,6 +64,11 @@ class RenderedFigure:
         match = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg)
         return (round(float(match[1])), round(float(match[2]))) if match else (WIDTH, WIDTH)
 
+    @property
+    def sliders(self) -> bool:
+        """Whether the live chart has sliders, which its picture does not show."""
+        return any(isinstance(one.get("bind"), dict) for one in self.chart.get("params", []))
+
     @cached_property
     def table(self) -> Table:
         """The numbers as the page shows them; what the names of regions mean is among its parameters."""

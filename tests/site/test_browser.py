@@ -51,6 +51,7 @@ class Visit:
 
     def open(self, path: str) -> Page:
         self.page.goto((self.folder / path).as_uri())
+        self.page.mouse.move(2, 2)
         self.page.wait_for_function(_DONE, polling=100)
         return self.page
 

@@ -1,5 +1,6 @@
 // Makes the pictures of a page live: each is replaced when it comes near the screen, and drawn again when the
-// visitor switches between light and dark. Without this script the pictures stay as they are.
+// visitor switches between light and dark. One without sliders waits until the visitor does something: until then it
+// shows no more than its picture. Without this script the pictures stay as they are.
 (() => {
   "use strict";
   const DARK = /*DARK*/ {};
@@ -109,7 +110,16 @@
     },
     { rootMargin: "400px" },
   );
-  const watch = () => places.forEach((place) => near.observe(place));
+  const SIGNS = ["pointermove", "pointerdown", "keydown", "scroll", "touchstart", "focusin"];
+  const watch = () => {
+    const waiting = places.filter((place) => !("sliders" in place.dataset));
+    const start = () => {
+      SIGNS.forEach((sign) => removeEventListener(sign, start));
+      waiting.forEach((place) => near.observe(place));
+    };
+    SIGNS.forEach((sign) => addEventListener(sign, start, { passive: true }));
+    places.filter((place) => "sliders" in place.dataset).forEach((place) => near.observe(place));
+  };
   if (document.readyState === "complete") watch();
   else addEventListener("load", watch);
   scheme.addEventListener("change", () => places.filter((place) => place.querySelector(".live")).forEach(show));
