@@ -148,7 +148,10 @@ def test_each_preset(name: str) -> None:
         ("utility_count", "a count is off by at most 6 records in 95 of 100 releases"),
         ("utility_thesis_3_2", "at δ = 0.1: 0.808 (exact)"),  # 2 log(12.5) 100 / (50 * 0.5)^2
         ("utility_thesis_3_11", "at ε = 0.5: 320 (exact)"),  # 8 * 10 / 0.5^2
-        ("utility_thesis_3_12", "0.000112 (upper bound: thesis, Proposition 51, as printed)"),  # 30 exp(-12.5), rounded up
+        (
+            "utility_thesis_3_12",
+            "0.000112 (upper bound: thesis, Proposition 51, as printed)",
+        ),  # 30 exp(-12.5), rounded up
         ("utility_ties", "at ε = 0.5: 1 (exact)"),
         ("utility_ties", "7.45e-6 (no bound: thesis, Proposition 51, as printed)"),
         ("utility_thesis_3_13", "0.886 (upper bound)"),  # 5 / (sqrt(e) + 4)
