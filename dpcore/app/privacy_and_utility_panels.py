@@ -53,7 +53,7 @@ def ask(draws: DeltaGenerator) -> UtilityView | None:
     with draws:
         seed = _ask_seed()
     with axis:
-        left, right = st.columns([6, 5])
+        left, right = st.columns([9, 5])
         with left:
             measures = {measure.name: measure.label for measure in chosen.measures}
             measure = choice("Utility", "utility_measure", measures, chosen.measure)

@@ -85,6 +85,7 @@ FIELDS: dict[str, tuple[str, Parameter]] = {
     "sigma": ("Noise σ", NOISE),
     "largest": ("Largest batch C", LARGEST_BATCH),
     "unit": ("Per person m", UNIT_RECORDS),
+    "delta": ("At δ", SHARE),
 }
 SLIDERS = tuple(f"train_{name}_slider" for name in FIELDS)
 VALUES = {
@@ -96,6 +97,7 @@ VALUES = {
     "largest": inputs.round_values(0, 5),
     "unit": [str(count) for count in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)],
     "sigma": [nearest(step / 20) for step in (*range(6, 81), *range(90, 201, 10))],
+    "delta": inputs.DELTAS,
 }
 TUNING = {
     "one": "one run, none chosen",
@@ -136,7 +138,7 @@ class RunQuery:
             name = slider.removeprefix("train_").removesuffix("_slider")
             label, parameter = FIELDS[name]
             value = read_fraction(parameter, text, label)
-            changes: dict[str, Any] = {name: float(value) if name == "sigma" else value}
+            changes: dict[str, Any] = {name: float(value) if name in {"sigma", "delta"} else value}
             return replace(self, **changes, held=True)
         return self
 

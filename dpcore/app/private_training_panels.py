@@ -12,7 +12,7 @@ from dpcore.app import private_training as model
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
 from dpcore.app.label_control import offer_label
-from dpcore.core.domains import LOSS, SHARE
+from dpcore.core.domains import LOSS
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import readable
 from dpcore.language.numbers import read_fraction
@@ -37,6 +37,7 @@ _HELP = {
     "largest": "If more records are sampled, a random subset of this size is kept.",
     "unit": "The most records of one person, all protected together; 1 protects single records.",
     "sigma": "Noise multiplier: standard deviation of the noise over the clipping norm.",
+    "delta": inputs.delta_help("all steps together"),
 }
 _SAMPLER_HELP = (
     "Poisson: each step takes each record independently with probability q. Truncated: the same, but never more than C records. Fixed size: "
@@ -64,13 +65,11 @@ def ask() -> RunQuery | None:
         names = (*names, "largest") if "examples" in names else (*names, "examples", "largest")
     if sampler in {model.POISSON, model.FULL}:
         names = (*names, "unit")
-    values: dict[str, Any] = {name: _field(name) for name in (*names, "sigma")}
+    values: dict[str, Any] = {name: _field(name) for name in (*names, "sigma", "delta")}
     below = st.container()
-    delta = inputs.number_field("At δ", "train_delta", model.DEFAULTS["train_delta"], SHARE, trouble=below)
-    if delta is None or any(value is None for value in values.values()):
+    if any(value is None for value in values.values()):
         return None
-    sigma = float(values.pop("sigma"))
-    query = model.RunQuery(sampler, delta, sigma, **values)
+    query = model.RunQuery(sampler, float(values.pop("delta")), float(values.pop("sigma")), **values)
     try:
         run = query.shuffled.poisson if sampler == model.SHUFFLED else query.run
     except DpcoreError as error:

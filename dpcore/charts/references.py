@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 LINE_KEYS, POINT_KEYS = ("alpha", "beta", "start", "end", "label"), ("alpha", "beta", "label", "open")
 _RATE = ALPHA.but(name="A rate")
 _RIGHT = 0.6  # from here on a name has more room on the left of its point
+_MIDDLE, _NEAR = (
+    0.25,
+    0.8,
+)  # the words beside the diagonal stand right of the middle; a name near them stands below its point
+_PLACES: dict[str, dict[str, Any]] = {
+    "right": {"align": "left", "dx": 10, "dy": -9},
+    "left": {"align": "right", "dx": -10, "dy": -9},
+    "below": {"align": "right", "dx": -8, "dy": 14},
+}
+"""Where the label of a point stands."""
 
 
 def with_references(
@@ -119,11 +129,18 @@ def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: 
     fill = alt.ColorValue(ink, condition={"test": "datum.open", "value": back})
     dots = base.mark_point(filled=True, size=110, opacity=1, stroke=ink, strokeWidth=2, aria=False)
     layers = [dots.encode(color=fill, tooltip=tips)]
-    for align in ("left", "right"):
-        named = [i for i, x in enumerate(rows["x"]) if (x >= _RIGHT) == (align == "right") and rows["text"][i]]
+    sides = [_side(x, y) for x, y in zip(rows["x"], rows["y"], strict=True)]
+    for side, place in _PLACES.items():
+        named = [i for i, text in enumerate(rows["text"]) if text and sides[i] == side]
         if named:
             some = layer_table({name: [values[i] for i in named] for name, values in rows.items()})
             words = alt.Chart(some).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
-            place: dict[str, Any] = {"align": align, "dx": 10 if align == "left" else -10, "dy": -9, "fontWeight": 600}
-            layers += theme.halo_text(words, "text:N", dark=look.dark, fontSize=theme.SMALL, **place)
+            layers += theme.halo_text(words, "text:N", dark=look.dark, fontSize=theme.SMALL, fontWeight=600, **place)
     return layers
+
+
+def _side(x: float, y: float) -> str:
+    """Return on which side of a point its label stands: inside the picture, and clear of the words beside the diagonal."""
+    if x >= _RIGHT:
+        return "left"
+    return "below" if x >= _MIDDLE and x + y >= _NEAR else "right"

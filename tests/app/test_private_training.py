@@ -164,6 +164,7 @@ def test_a_held_slider_stands_for_its_field() -> None:
     assert rated.moved({"train_sigma_slider": "2.5"}) == replace(rated, sigma=2.5, held=True)
     assert rated.moved({"train_rate_slider": "0.01"}) == replace(rated, rate=Fraction(1, 100), held=True)
     assert rated.moved({"train_steps_slider": "500"}) == replace(rated, steps=Fraction(500), held=True)
+    assert rated.moved({"train_delta_slider": "1e-6"}) == replace(rated, delta=1e-6, held=True)
     with pytest.raises(DpcoreError, match="Steps T must be an integer"):
         rated.moved({"train_steps_slider": "1e9"})
 

@@ -111,7 +111,7 @@ def test_numbers_may_be_written_as_in_the_language() -> None:
 def test_the_first_view() -> None:
     app = opened()
     first, second, third = alts(app)
-    assert "Mean squared error, total (exact): 320 at ε = 0.5" in first  # 8 k / eps^2
+    assert "Mean squared error, total, at ε = 0.5: 320 (exact)" in first  # 8 k / eps^2
     assert "simulation ± 2 standard errors" in first
     assert "lower bound on any mechanism" in first
     assert second.startswith("exact region: An attacker who wrongly accuses")
@@ -146,12 +146,15 @@ def test_each_preset(name: str) -> None:
     ("name", "words"),
     [
         ("utility_count", "a count is off by at most 6 records in 95 of 100 releases"),
-        ("utility_thesis_3_2", "(exact): 0.808 at δ = 0.1"),  # 2 log(12.5) 100 / (50 * 0.5)^2
-        ("utility_thesis_3_11", "(exact): 320 at ε = 0.5"),  # 8 * 10 / 0.5^2
-        ("utility_thesis_3_12", "as printed): 0.000112 at ε = 0.5"),  # 30 exp(-12.5), rounded up
-        ("utility_ties", "(exact): 1 at ε = 0.5"),
-        ("utility_ties", "(no bound: thesis, Proposition 51, as printed): 7.45e-6 at ε = 0.5"),
-        ("utility_thesis_3_13", "(upper bound): 0.886 at ε = 0.5"),  # 5 / (sqrt(e) + 4)
+        ("utility_thesis_3_2", "at δ = 0.1: 0.808 (exact)"),  # 2 log(12.5) 100 / (50 * 0.5)^2
+        ("utility_thesis_3_11", "at ε = 0.5: 320 (exact)"),  # 8 * 10 / 0.5^2
+        (
+            "utility_thesis_3_12",
+            "0.000112 (upper bound: thesis, Proposition 51, as printed)",
+        ),  # 30 exp(-12.5), rounded up
+        ("utility_ties", "at ε = 0.5: 1 (exact)"),
+        ("utility_ties", "7.45e-6 (no bound: thesis, Proposition 51, as printed)"),
+        ("utility_thesis_3_13", "0.886 (upper bound)"),  # 5 / (sqrt(e) + 4)
         ("utility_cheater", "tells the truth with a chance of 75 of 100"),
         ("utility_records", "at n = 2000"),
         ("utility_records", "2829"),  # sqrt(2 * 200^2 / 0.01) = 2828.4

@@ -134,7 +134,7 @@ def test_clipped_data_are_told_their_bias() -> None:
     app = uploaded(content, utility="mean_laplace epsilon=1.0", utility_low="0", utility_high="10")
     assert not errors(app)
     drawn = alts(app)
-    assert "Mean squared error at ε = 1: 13.8 (exact)" in drawn[0]
+    assert "Mean squared error (exact): 13.8 at ε = 1" in drawn[0]
     assert "within 3.75 of the mean of the data in 95 of 100 releases (exact) (bias included, rounded up)" in said(app)
     assert "the true answer is 10.1399" in drawn[3]
     assert "Mean squared error is least, 0.00554 (exact), at upper bound 52" in drawn[2]
