@@ -84,3 +84,14 @@ def test_what_a_choice_adds_to_other_releases_is_known_from_both_sides() -> None
     alone = float(parse("gaussian(2)").epsilon(1e-6))
     assert alone < low < high < alone + 0.2
     assert high - low < 0.1
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 6.0])
+@pytest.mark.parametrize("order", [1.5, 2.0, 4.0, 16.0, 64.0])
+def test_no_choice_has_a_larger_renyi_divergence_than_the_transform_says(epsilon: float, order: float) -> None:
+    """Choices with the losses t and t - epsilon are the extreme ones of a bounded range: each is summed directly."""
+    t = np.linspace(1e-6 * epsilon, (1 - 1e-6) * epsilon, 2001)
+    high = np.expm1(epsilon - t) / (np.exp(epsilon - t) - np.exp(-t))  # so that the masses under H0 add up to 1
+    single = np.log(high * np.exp((order - 1) * t) + (1 - high) * np.exp((order - 1) * (t - epsilon))) / (order - 1)
+    worst = float(BoundedRange(epsilon).log_mgf(np.array([order - 1.0 + 0j]))[0].real) / (order - 1)
+    assert single.max() <= worst <= epsilon
