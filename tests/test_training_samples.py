@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from dpcore import parse
 from dpcore.core.errors import DomainError, RelationError
+from dpcore.curves.allocation import Allocation
 from dpcore.curves.bound import floors, published
 from dpcore.engine.contour_table import rounding_units
 from dpcore.engine.cut_normal import LOWEST, CutNormal, legendre
@@ -19,6 +20,7 @@ from dpcore.engine.lognormal_sum import LogNormal, LogNormalSum
 from dpcore.engine.normal_jumps import Jumps
 from dpcore.engine.trimmed_mixture import Trimmed
 from dpcore.engine.visible_choice import ChosenTransform
+from dpcore.mechanisms.random_allocation import FARTHEST
 
 EPSILON = np.array([0.0, 0.05, 0.3, 1.0, 2.0])
 UNIT = 2.0**-53
@@ -151,6 +153,21 @@ def test_allocation_to_two_steps_by_quadrature() -> None:
         for curve, true in ((region.pair, call), (region.pair.inverse(), put)):
             (lower,), (upper,) = curve.delta_bounds(np.array([epsilon]))
             assert lower - 1e-5 * true <= true <= upper + 1e-5 * true
+
+
+def test_allocation_beyond_all_doubles_of_the_ratio() -> None:
+    """Beyond epsilon = 709 the lower bound was no number: infinity times 0."""
+    for sigma, epsilons in (
+        (1.0 / FARTHEST, [250.0, 310.0, 710.0, 745.0, 2000.0]),
+        (1.7, [300.5, 710.0, 745.0, 800.0]),
+    ):
+        for curve in (Allocation(1.0 / sigma, 4, 4), Allocation(1.0 / sigma, 4, 4, flipped=True)):
+            low, high = curve.delta_bounds(np.array(epsilons))
+            # where all four ratios are below e^-(epsilon + 1), so is their mean, and the gain is above 1 - 1/e
+            each = ndtr(0.5 / sigma - sigma * (np.array(epsilons) + 1.0))
+            assert np.all(high >= ((1.0 - math.exp(-1.0)) * each**4 if curve.flipped else 0.0))
+            assert np.all((low >= 0.0) & (low <= high))
+    assert np.all(Allocation(1.0, 4, 4, flipped=True).delta_bounds(np.array([math.inf]))[1] == 0.0)
 
 
 @pytest.mark.parametrize(("sigma", "steps"), [(1.0, 30), (0.6, 20)])

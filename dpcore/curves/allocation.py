@@ -86,10 +86,11 @@ class Allocation(Curve):
         return low, high
 
     def _put(self, epsilon: FloatArray) -> Bounds:
-        """Return bounds of E(1 - e^eps r)+."""
+        """Return bounds of E(1 - e^eps r)+, which falls: far out it is between 0 and that of a smaller epsilon."""
         low, high = np.zeros(epsilon.size), np.zeros(epsilon.size)
+        finite, far, epsilon = np.isfinite(epsilon), epsilon > _LARGEST, np.minimum(epsilon, _LARGEST)
         strike = self.steps * np.exp(-epsilon) - (self.steps - self.looked)
-        open_ = np.flatnonzero(strike > 0.0)
+        open_ = np.flatnonzero(finite & (strike > 0.0))
         tolerance = current().tolerance
         high[open_] = 1.0
         for mass in _MASSES:
@@ -101,6 +102,7 @@ class Allocation(Curve):
             low[open_] = np.maximum(low[open_], growth * least * (1 - 8e-16))
             high[open_] = np.minimum(high[open_], growth * most * (1 + 8e-16) + law.rare)
             open_ = open_[law.rare > _SHARE * tolerance * high[open_]]
+        low[far] = 0.0
         return low, high
 
     def inverse(self) -> Allocation:
