@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.
 _SPLINE_SECONDS, _SPLINE_ALWAYS, _SPLINE_MOST = 3.0, 0.012, 5_000
-_SPLINE_RATE = 100.0  # work of one beta by the splines, measured; see `Curve.work`
+_SPLINE_RATE = 50.0  # work of one beta by the splines, half of what was measured for 256 at once; see `Curve.work`
 _FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
 
 

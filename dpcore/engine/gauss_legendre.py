@@ -48,4 +48,5 @@ def _polynomial(degree: int, x: NDArray[np.longdouble]) -> tuple[NDArray[np.long
     for n in range(2, degree + 1):
         turned = x * value
         before, value = value, turned + (turned - before) * ((n - 1) / np.longdouble(n))
-    return value, degree * (before - x * value) / ((1.0 - x) * (1.0 + x))
+    slope = degree * (before - x * value) / ((1.0 - x) * (1.0 + x))
+    return np.asarray(value, dtype=np.longdouble), np.asarray(slope, dtype=np.longdouble)

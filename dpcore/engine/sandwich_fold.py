@@ -447,19 +447,15 @@ class Fold:
         effort.claim(_POINT_BYTES * length, f"A transform of length {length}")
         folds = max(-(-weight.size // length) for weight in weights)
         each = UNIT * transform_units(length, folds)
-        product: NDArray[np.complex128] | None = None
-        size, share = np.ones(1), np.ones(1)
-        for law, weight in zip(self.laws, weights, strict=True):
+        product, size, share = np.ones(1, dtype=np.complex128), np.ones(1), np.ones(1)
+        for number, (law, weight) in enumerate(zip(self.laws, weights, strict=True)):
             z = np.fft.rfft(folded(weight, length), length)
             above = np.abs(z)
             above += each
             share = share + law.k / above
-            size = _power(above, law.k) if size.size == 1 else size * _power(above, law.k)
+            size = size * _power(above, law.k) if number else _power(above, law.k)
             z = _power(z, law.k)
-            if product is None:
-                product = z
-            else:
-                product *= z
+            product = np.multiply(product, z, out=product) if number else z
             effort.checkpoint(0.5)
         # the other half of the frequencies mirrors this one
         share *= size
