@@ -253,11 +253,12 @@ def _beta(region: TradeOff, alpha: float) -> Certificate:
         raise Unproved(msg)
     claim = {"quantity": "beta", "alpha": _written(alpha), "lower": _written(lower), "upper": _written(upper)}
     if lower <= 0.0 and upper < _TINY:
-        proof, place = Proof(str(region)), -math.log(upper) if upper > 0.0 else math.inf
-        places = [_written(math.ceil(place))] if upper > 0.0 else []
-        for at in places:
-            proof.between(float(at), 1.0 - alpha, 1.0, rough=True, close=1e-6)
-        return _sealed(str(region), {**claim, "places": places}, proof.evaluations)
+        proof, texts = Proof(str(region)), []
+        if upper > 0.0:
+            far = math.ceil(-math.log(upper))
+            texts = [_written(far)]
+            proof.between(float(far), 1.0 - alpha, 1.0, rough=True, close=1e-6)
+        return _sealed(str(region), {**claim, "places": texts}, proof.evaluations)
     width = min(0.01 * (upper - lower), _CLOSE)
     reason = Unproved("No three places prove the false-negative rate.")
     centre = _best_place(region, alpha)
