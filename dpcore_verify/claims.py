@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb, ctx
 
-from dpcore_verify import contour, halves, sums
+from dpcore_verify import contour, cut, halves, sums
 from dpcore_verify.expression import Refuted, Unproved, ball, decimal, read
 from dpcore_verify.regions import Composition, Erased, Sample, Worst, region
 from dpcore_verify.work import limited
@@ -32,7 +32,7 @@ LARGEST = 100_000
 MOST_BITS = 20_000
 MOST_EVALUATIONS = 40
 SUMS = {"sum": sums.closed, "binomial": sums.binomial, "halves": halves.halves, "residues": sums.residues}
-CONTOURS = {"line": contour.on_line, "lattice": contour.on_lattice}
+CONTOURS = {"line": contour.on_line, "lattice": contour.on_lattice, "cut": cut.on_cut}
 ALONE = threading.RLock()
 """The precision belongs to the process: one thread at a time. (At another precision balls are wider, never wrong.)"""
 DIRECTIONS = ("forward", "backward")
@@ -286,6 +286,10 @@ def _beta(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
     deltas = Deltas(certificate["expression"], certificate["evaluations"])
     alpha, lower, upper = (decimal(claim[name]) for name in ("alpha", "lower", "upper"))
     places = [decimal(text) for text in claim["places"]]
+    if len(places) < 2:
+        ceiling = _tiny_beta(deltas, alpha, places)
+        _within((arb(0), ceiling), lower, upper, "beta")
+        return f"{claim['lower']} <= beta({claim['alpha']}) <= {claim['upper']} for {certificate['expression']}"
     if len(places) != 3 or not places[0] < places[1] < places[2]:
         msg = "A false-negative rate needs three ascending places."
         raise Unproved(msg)
@@ -302,6 +306,17 @@ def _beta(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
         ceiling = (most[1] + right.max(left)).max(arb(0)).upper()
     _within((safe, ceiling), lower, upper, "beta")
     return f"{claim['lower']} <= beta({claim['alpha']}) <= {claim['upper']} for {certificate['expression']}"
+
+
+def _tiny_beta(deltas: Deltas, alpha: Fraction, places: list[Fraction]) -> arb:
+    """Return a bound of a false-negative rate near 0: e^-e if delta(e) >= 1 - alpha, 0 if delta is so large everywhere."""
+    if not places:
+        return arb(0) if deltas.limit() >= 1 - ball(alpha) else arb(1)
+    if places[0] < 0:
+        msg = "The place of a false-negative rate near 0 must not be negative."
+        raise Unproved(msg)
+    low, _ = deltas.bounds(places[0])
+    return (-ball(places[0])).exp().upper() if low >= 1 - ball(alpha) else arb(1)
 
 
 def _parameter(certificate: dict[str, Any], claim: dict[str, Any]) -> str:

@@ -51,8 +51,8 @@ class Sum:
     high: arb
 
 
-def on_line(composition: Composition, epsilon: Fraction, line: Line) -> Sum:
-    """Return delta by the sum over a line."""
+def on_line(composition: Composition, epsilon: Fraction, line: Line, finest: float = 1.0) -> Sum:
+    """Return delta by the sum over a line; `finest` is how short intervals of the truncation may become."""
     step = 2 * arb.pi() / ball(line.window)
     c, e = ball(line.c), ball(epsilon)
     values = _transform(composition, c, step, line.nodes)
@@ -63,7 +63,7 @@ def on_line(composition: Composition, epsilon: Fraction, line: Line) -> Sum:
         total += term.real * (2 if n else 1)
     total *= step / (2 * arb.pi())
     scale = composition.real(c) * (-c * e).exp()
-    far = _beyond(composition, c, (line.nodes + 1) * step, step, abs(total) / scale)
+    far = _beyond(composition, c, (line.nodes + 1) * step, step, abs(total) / scale, finest)
     return _enclosed(composition, e, line, ball(line.window), total, scale * far / arb.pi())
 
 
@@ -125,21 +125,22 @@ def _enclosed(composition: Composition, e: arb, line: Line, window: arb, total: 
     return Sum(lost + low.nonnegative_part() if low > 0 else lost, lost + high)
 
 
-def _beyond(composition: Composition, c: arb, start: arb, step: arb, size: arb) -> arb:
+def _beyond(composition: Composition, c: arb, start: arb, step: arb, size: arb, finest: float) -> arb:
     """Return a bound of the sum over the nodes from `start` on of step |phi(y)| / y^2, for both signs together.
 
-    Intervals are added until the rest, bounded in closed form, is below 2^-40 of the sum itself.
+    Intervals are added until the rest, bounded in closed form, is below 2^-40 of the sum itself. They are short where they weigh.
     """
     tilts = [(law.tilt(c), k) for law, k in composition.parts]
-    total, y, aim = arb(0), start, size * arb(2) ** -40
+    total, y, aim, part = arb(0), start, size * arb(2) ** -40, finest
     for _ in range(MOST_INTERVALS):
         rest = _rest(tilts, y, step)
         if rest < aim:
             break
         high = min([y * 1.25, *(tilt.stride(y) for tilt, _ in tilts)])
+        high = (y + (high - y) * part).upper()
         # both neighbours of the interval count a node that lies on its end, which is more than enough
-        total += _bound(tilts, y, high) / (y * y) * (high - y + step)
-        y = high
+        more = _bound(tilts, y, high) / (y * y) * (high - y + step)
+        total, y, part = total + more, high, min(1.0, 2 * part) if more < aim else max(finest, part / 2)
     else:
         rest = _rest(tilts, y, step)
     return total + rest

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from flint import acb, arb, ctx
 
@@ -184,6 +184,8 @@ class SampledTilt:
     law: Sampled
     c: arb
     total: arb
+    endless: ClassVar[bool] = True
+    """Whether there are places beyond the last cell."""
 
     @cached_property
     def edges(self) -> tuple[list[arb], list[arb]]:
@@ -286,10 +288,11 @@ class SampledTilt:
 
     @cached_property
     def variation(self) -> arb:
-        """4 max h / M(c), h = sigma^2 phi e^-u R^v / q, v = w + 1: cell by cell, and by its falling bounds outside.
+        """4 max h / M(c): the logarithm of h has at most three critical places, hence at most two peaks."""
+        return (4 * self.highest()).upper()
 
-        The logarithm of h has at most three critical places, hence at most two peaks: its variation is at most 4 max h.
-        """
+    def highest(self) -> arb:
+        """Return max h / M(c), h = sigma^2 phi e^-u R^v / q, v = w + 1: cell by cell, and by its falling bounds outside."""
         law, s2 = self.law, self.law.sigma**2
         v = law.exponent(self.c) + 1
         edges, logs = self.edges
@@ -301,14 +304,15 @@ class SampledTilt:
         left = part(edges[0].min(arb(-1)), arb(-1)) if edges[0] < -1 else (1 / s2).exp()
         best = left * (1 if v >= 0 else (1 - law.q) ** v)
         # right of them R(x) <= R(end) e^((x-end)/sigma^2), and the bound is largest at `top`; for v < 0, R only grows
-        end = edges[-1]
-        top = end.max(v - 1) if v > 0 else end
-        best = best.max(law.ratio(end) ** v * part(top, arb(-1)) * (v * (top - end) / s2).exp())
+        if self.endless:
+            end = edges[-1]
+            top = end.max(v - 1) if v > 0 else end
+            best = best.max(law.ratio(end) ** v * part(top, arb(-1)) * (v * (top - end) / s2).exp())
         for (x, y), (low, high) in zip(pairwise(edges), pairwise(logs), strict=True):
             near = arb(0) if x <= 0 <= y else (x if x > 0 else y)
             peak = ((v * high).max(v * low) - near * near / (2 * s2) - (2 * x - 1) / (2 * s2)).exp()
             best = best.max(peak)
-        return (4 * law.sigma / (law.q * (2 * arb.pi()).sqrt()) * best / self.total).upper()
+        return (law.sigma / (law.q * (2 * arb.pi()).sqrt()) * best / self.total).upper()
 
 
 def _quantile(sizes: list[float], share: float) -> int:

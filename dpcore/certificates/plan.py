@@ -18,23 +18,27 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.numerals import nearest, numeral
 from dpcore_verify import contour
 from dpcore_verify.claims import compositions, enclose
-from dpcore_verify.expression import Refuted, Unproved
+from dpcore_verify.cut import Cut, divided
+from dpcore_verify.expression import Refuted, Unproved, decimal
+from dpcore_verify.laws import Atoms
 from dpcore_verify.regions import region
 from dpcore_verify.sampled import Sampled
 from dpcore_verify.sums import laplace_steps, lattice, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from dpcore.curves.base import FloatArray
     from dpcore_verify.claims import Enclosure
     from dpcore_verify.expression import Node
     from dpcore_verify.laws import Law
     from dpcore_verify.regions import Composition
 
-_BITS = (128, 320, 1000, 3000)  # of a sum; more only if the enclosure is too wide
+_BITS = (128, 320, 1200, 3000)  # of a sum; more only if the enclosure is too wide
 _HALVES = (128, 320)
 _FEW_STEPS, _MOST_STEPS = 150, 1000  # Laplace steps whose residues are summed before a line is tried, and after it
 _MOST_NODES = 40_000
+_IDLE, _DEAR = 0.9, 2000  # a line is left if more nodes do not narrow it; at the second time where they cost little
 _COARSE, _FINE = 60.0, 4000.0  # lattices before and after the halves are tried: their fineness
 _MOST_DIGITS = 600.0  # nats by which the largest term of a sum may exceed the goal
 _FACTORS = (0.15, 0.25, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0)  # lines tried, in units of the saddle point
@@ -120,7 +124,7 @@ def plan(question: CertificateQuestion) -> dict[str, Any]:
         If no method settles it; the message is that of the last one.
     """
     reason = Unproved("No method of the checker applies.")
-    before, skipped, width = ctx.prec, "", math.inf
+    before, skipped, last, width, idle = ctx.prec, "", "", math.inf, 0
     try:
         for evaluation in _tries(question):
             line = str(evaluation.get("line", ""))
@@ -132,11 +136,13 @@ def plan(question: CertificateQuestion) -> dict[str, Any]:
                 if question.refuted(found):  # said at once: no other method changes it
                     msg = f"Refuted: delta({question.epsilon}) lies in {found.low.str(20)} to {found.high.str(20)}, not in [{question.lower!r}, {question.upper!r}]."
                     raise Refuted(msg)  # noqa: TRY301  it leaves the loop
-                # more nodes of this line do not help if they did not
                 now = float(found.high - found.low)
-                skipped, width = (
-                    (line, math.inf) if now > 0.9 * width and line else (skipped, now if line else math.inf)
-                )
+                if line != last:
+                    last, width, idle = line, math.inf, 0
+                idle = idle + 1 if now > _IDLE * width else 0
+                width = min(width, now)
+                if line and idle >= (1 if evaluation["nodes"] > _DEAR else 2):
+                    skipped = line
                 reason = Unproved(
                     f"The checker finds delta({question.epsilon}) between {found.low.str(17, radius=False)} and "
                     f"{found.high.str(17, radius=False)}, which does not lie within [{question.lower!r}, {question.upper!r}]."
@@ -170,9 +176,14 @@ def _tries(question: CertificateQuestion) -> Iterator[dict[str, Any]]:
         if _COARSE < fine <= _FINE:
             yield from _lines(question, "lattice")
     else:
-        yield from _lines(question, "line")
+        yield from _lines(question, "line", "cut") if _may_be_cut(composition) else _lines(question, "line")
         if _FEW_STEPS < laplace <= _MOST_STEPS:
             yield from (question.evaluation("residues", bits) for bits in _BITS if bits >= 3 * laplace)
+
+
+def _may_be_cut(composition: Composition) -> bool:
+    """Whether the method `cut` applies: sampled Gaussian noise, and finite laws beside it."""
+    return all(isinstance(law, (Sampled, Atoms)) for law, _ in composition.parts)
 
 
 def _fineness(composition: Composition) -> float:
@@ -207,7 +218,23 @@ class _Shape:
         """The spread near c = 0: without the rare far jumps of a small sample, which a line weights and no |phi| shows."""
         if not any(isinstance(law, Sampled) for law, _ in self.composition.parts):
             return math.inf
-        return self.spread(1.0)
+        return math.inf if self.cut else self.spread(1.0)
+
+    @cached_property
+    def cut(self) -> bool:
+        """Whether its losses are cut."""
+        return any(isinstance(law, Cut) for law, _ in self.composition.parts)
+
+    def height(self, c: float, digits: float) -> float:
+        """Return about where |M(c + iy)| / M(c) of a composition with cut losses has fallen by so many nats."""
+        y = np.geomspace(0.3, 1e5, 60) / self.spread(c)
+        logs = np.zeros(y.size)
+        for law, k in self.composition.parts:
+            losses, masses = _table(law, c)
+            logs += k * np.log(np.abs(np.exp(1j * np.outer(y, losses)) @ masses) / masses.sum() + 1e-300)
+        high = np.nonzero(logs >= -digits)[0]
+        last = int(high[-1]) + 1 if high.size else 0
+        return float(y[last]) if last < y.size else math.inf
 
     def spread(self, c: float) -> float:
         """Return the root of the second derivative."""
@@ -220,28 +247,72 @@ def _log(law: Law, c: float) -> float:
     """Return log M(c), for a sampled Gaussian by a sum in doubles: a plan needs no proof."""
     if not isinstance(law, Sampled):
         return float(law.real(arb(c)).log())
-    sigma, q, power = float(law.sigma), float(law.q), float(law.exponent(arb(c)))
-    x = np.arange(-12 * sigma, 12 * sigma + max(power, 0.0), sigma / 50)
-    ratio = np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
-    logs = power * ratio - x * x / (2 * sigma**2)
+    logs = _terms(law, c)[1]
     top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()) / (50 * math.sqrt(2 * math.pi)))
+    return top + math.log(float(np.exp(logs - top).sum()))
 
 
-def _lines(question: CertificateQuestion, method: str) -> Iterator[dict[str, Any]]:
-    """Yield sums over lines with more and more nodes."""
+def _table(law: Law, c: float) -> tuple[FloatArray, FloatArray]:
+    """Return losses and their masses in the law tilted to c, in doubles; up to a factor."""
+    if isinstance(law, Sampled):
+        losses, logs = _terms(law, c, 1500)
+        return losses, np.exp(logs - logs.max())
+    assert isinstance(law, Atoms)
+    losses = np.array([float(loss) for loss in law.losses])
+    logs = np.array([float(q.log()) for q in law.q]) + c * losses
+    return losses, np.exp(logs - logs.max())
+
+
+def _terms(law: Sampled, c: float, most: int = 20_000) -> tuple[FloatArray, FloatArray]:
+    """Return losses of a sampled Gaussian at equal steps, and the logarithms of the terms of M(c)."""
+    sigma, q, power = float(law.sigma), float(law.q), float(law.exponent(arb(c)))
+    high = float(law.end) if isinstance(law, Cut) else 12 * sigma + max(power, 0.0)
+    x, step = np.linspace(-12 * sigma, high, min(most, int((high / sigma + 12) * 50) + 2), retstep=True)
+    ratio = np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
+    logs = power * ratio - x * x / (2 * sigma**2) + math.log(float(step) / sigma / math.sqrt(2 * math.pi))
+    return (ratio if law.forward else -ratio), logs
+
+
+Candidate = tuple[float, float, float, float, float, float]
+"""(nodes, line, window, above, below, nats of the largest term over the goal)."""
+
+
+def _lines(question: CertificateQuestion, *methods: str) -> Iterator[dict[str, Any]]:
+    """Yield sums over lines with more and more nodes, by the method that needs fewer of them first."""
+    ctx.prec = 64
+    candidates = {method: _candidates(question, method) for method in methods}
+    for method in sorted(candidates, key=lambda method: candidates[method][0][0]):
+        yield from _on_lines(question, method, candidates[method])
+
+
+def _candidates(question: CertificateQuestion, method: str) -> list[Candidate]:
+    """Return the lines to try: the two that need the fewest nodes, then finer ones."""
+    composition, epsilon, certain = question.composition(), float(question.epsilon), 0.0
+    if method == "cut":
+        composition, beyond = divided(composition, decimal(question.epsilon))
+        certain = float(beyond)
+    shape = _Shape(composition)
+    size = max((question.upper if question.upper < 1 else question.lower or 1.0) - float(composition.lost), 1e-300)
+    goal = max(0.02 * min(question.upper - question.lower, size, question.width), 1e-18 * size)
+    size = max(size - certain, 1e-9 * size)  # what is left for the integral
+    c0 = _saddle(lambda c: shape.log(c) - c * epsilon - math.log(c) - math.log1p(c), 2.0**24 if shape.cut else 2.0**12)
+
+    def best(at: Iterable[float], goal: float) -> list[Candidate]:
+        # more digits need more bits, and more points in a cut law
+        return sorted((_candidate(shape, epsilon, c, goal) for c in at), key=lambda row: row[0] * (1 + row[5] / 20))
+
+    first = best((c0 * factor for factor in _FACTORS), goal)[:2]
+    places = [c for _, c, *_ in first]
+    return [*first, *best(places, goal * 1e-3)[:1], *best(places, max(goal * 1e-6, 1e-20 * size))[:1]]
+
+
+def _on_lines(question: CertificateQuestion, method: str, candidates: list[Candidate]) -> Iterator[dict[str, Any]]:
+    """Yield sums over some lines with more and more nodes."""
     ctx.prec = 64
     composition = question.composition()
-    shape, epsilon = _Shape(composition), float(question.epsilon)
-    lost = float(composition.lost)
-    size = max((question.upper if question.upper < 1 else question.lower or 1.0) - lost, 1e-300)
-    goal = max(0.02 * min(question.upper - question.lower, size, question.width), 1e-18 * size)
-    c0 = _saddle(lambda c: shape.log(c) - c * epsilon - math.log(c) - math.log1p(c))
-    candidates = [_candidate(shape, epsilon, c0 * factor, goal) for factor in _FACTORS]
     sampled = any(isinstance(law, Sampled) for law, _ in composition.parts)
     step = float(_step(composition)) if method == "lattice" else 0.0
-    finer = [_candidate(shape, epsilon, c, goal * 1e-3) for _, c, *_ in sorted(candidates)[:2]]
-    for nodes, c, window, above, below, digits in [*sorted(candidates)[:2], *sorted(finer)[:1]]:
+    for nodes, c, window, above, below, digits in candidates:
         if digits > _MOST_DIGITS:
             continue
         bits = 80 + int(digits / math.log(2)) + int(math.log2(sum(k for _, k in composition.parts) + 1))
@@ -264,15 +335,16 @@ def _step(composition: Composition) -> Fraction:
     return lattice(split(composition)[0])[0]
 
 
-def _candidate(shape: _Shape, epsilon: float, c: float, goal: float) -> tuple[float, float, float, float, float, float]:
-    """Return (nodes, line, window, above, below, nats of the largest term over the goal) for one line."""
+def _candidate(shape: _Shape, epsilon: float, c: float, goal: float) -> Candidate:
+    """Return the window and the nodes of one line."""
     spread = shape.spread(c)
     height = shape.log(c) - c * epsilon - math.log(c) - math.log1p(c) - math.log(goal)
     digits = max(4.0, height)
     right = min((_window(shape, epsilon, c + t / spread, goal) / (t / spread), c + t / spread) for t in _ABOVE)
     left = min((_window(shape, epsilon, c * share, goal) / (c * (1 - share)), c * share) for share in _BELOW)
     window = max(right[0], left[0], 1e-9)
-    nodes = math.sqrt(2 * digits) / min(spread, shape.core) * 1.6 * window / (2 * math.pi)
+    last = shape.height(c, digits) if shape.cut else math.sqrt(2 * digits) / min(spread, shape.core) * 1.6
+    nodes = last * window / (2 * math.pi)
     return nodes, c, window, right[1], left[1], digits
 
 
@@ -282,10 +354,10 @@ def _window(shape: _Shape, epsilon: float, place: float, goal: float) -> float:
     return max(1.0, worst + (shape.log(place) if place > 0 else 0.0) - place * epsilon - math.log(goal) + 1.0)
 
 
-def _saddle(function: Callable[[float], float]) -> float:
+def _saddle(function: Callable[[float], float], most: float) -> float:
     """Return about the smallest place of a function of c > 0, convex along log c near it."""
     at = 1.0
-    while at < 2.0**12 and function(2 * at) < function(at):  # doubles to 2^12
+    while at < most and function(2 * at) < function(at):  # doubles to the most
         at *= 2
     while at > 2.0**-16 and function(at / 2) < function(at):  # halves to 2^-16
         at /= 2

@@ -126,7 +126,8 @@ class Proof:
 
         def add(backward: bool, low: float) -> None:
             high = upper if node.orientation == "" or upper < 1.0 or low > 0 else 1.0
-            narrow = width if low > 0 or lower <= 0 else math.inf
+            # the direction that is not the worse one only has to stay below the upper bound
+            narrow = width if low > 0 or (lower <= 0 and not (backward and upper < 1.0)) else math.inf
             margin = 0.0 if node is self.region else 4 * _MARGIN
             question = CertificateQuestion(self.tree, part, place, backward, low, high, narrow, margin)
             self.evaluations.append(plan(question))

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-10
 """Relative error that the word exact allows; see `dpcore.core.kinds`."""
-_SPACINGS = tuple(10.0**-n for n in range(3, 12))
+_SPACINGS = tuple(10.0**-n for n in range(3, 15))
 """Distances of the three places of a false-negative rate that are tried, in epsilon."""
 _CLOSE = 2e-13
 """Absolute width of deltas for a false-negative rate; the safe side of the published one is as close as its deltas."""
+_TINY = 1e-290
+"""A false-negative rate below it is proved by one delta far out, or by none."""
 _STEPS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 """How far from a calibrated value one that misses the target is looked for, relative."""
 
@@ -220,8 +222,10 @@ def _epsilon(region: TradeOff, delta: float) -> Certificate:
     lower, upper = (float(side[0]) for side in region.epsilon_bounds([delta]))
     lower, upper = _widened(lower, upper, lower == upper)
     proof = Proof(str(region))
-    # the slope of log delta is seldom below 1: enclosures narrower than the bracket of epsilon decide
-    close = max(0.1 * (upper - lower), 1e-14) if math.isfinite(upper) else 1e-10
+    # enclosures of delta narrower than what the bracket of epsilon makes of it decide
+    close = (
+        max(0.1 * (upper - lower) * _steepness(region, upper, upper - lower), 1e-14) if math.isfinite(upper) else 1e-10
+    )
     if math.isfinite(upper):
         proof.between(upper, 0.0, delta, rough=True, close=close)
     if 0.0 < lower < math.inf:
@@ -230,13 +234,31 @@ def _epsilon(region: TradeOff, delta: float) -> Certificate:
     return _sealed(str(region), claim, proof.evaluations)
 
 
+def _steepness(region: TradeOff, epsilon: float, width: float) -> float:
+    """Return about how steeply log delta falls at an epsilon; 1 where that is not known."""
+    step = max(1e-3 * epsilon, 10.0 * width)
+    try:
+        with collected():
+            first, second = (float(value) for value in region.delta_bounds([max(epsilon - step, 0.0), epsilon])[1])
+    except BudgetError:
+        return 1.0
+    return math.log(first / second) / step if first > second > 0.0 < step else 1.0
+
+
 def _beta(region: TradeOff, alpha: float) -> Certificate:
     lower, upper = (float(side[0]) for side in region.beta_bounds([alpha]))
     lower, upper = _widened(lower, upper, lower == upper)
-    if not 0.0 < alpha < 1.0 or upper <= 0.0:
-        msg = "The checker proves false-negative rates above 0 at alpha between 0 and 1."
+    if not 0.0 < alpha < 1.0:
+        msg = "The checker proves false-negative rates at alpha between 0 and 1."
         raise Unproved(msg)
     claim = {"quantity": "beta", "alpha": _written(alpha), "lower": _written(lower), "upper": _written(upper)}
+    if lower <= 0.0 and upper < _TINY:
+        proof, texts = Proof(str(region)), []
+        if upper > 0.0:
+            far = math.ceil(-math.log(upper))
+            texts = [_written(far)]
+            proof.between(float(far), 1.0 - alpha, 1.0, rough=True, close=1e-6)
+        return _sealed(str(region), {**claim, "places": texts}, proof.evaluations)
     width = min(0.01 * (upper - lower), _CLOSE)
     reason = Unproved("No three places prove the false-negative rate.")
     centre = _best_place(region, alpha)
@@ -285,7 +307,7 @@ def _best_place(region: TradeOff, alpha: float) -> float:
     """Return about the epsilon of the largest gain 1 - delta(epsilon) - e^epsilon alpha, by grids that close in on it."""
     low, high = -40.0, min(40.0, math.log(1 / alpha) + 1.0)
     grid = np.linspace(low, high, 161)
-    for _ in range(11):
+    for _ in range(14):
         gains = 1.0 - region.delta_bounds(grid)[1] - np.exp(grid) * alpha
         best = int(np.argmax(gains))
         grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 21)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from dpcore.curves.base import Bounds
 
-_DEEPEST = 690.0  # exponent of the rarest mass that is listed: 1e-300, near the smallest doubles
+_DEEPEST = 740.0  # exponent of the rarest mass that is listed, 4e-322: the others add up to less than the last digits of 2e-308
 _LISTED = 1000  # terms of the bound of a gap that are added one by one
 _SMALL_GAP = 1e-12  # relative error of masses that are called exact: a hundredth of the promised digits
 MOST_INTEGERS = 10**6  # a curve of as many losses is still composed in seconds
@@ -47,7 +47,7 @@ _SPREAD = 24  # the parts with the longest periods that must change little over 
 
 
 def reach(sigma: float) -> int:
-    """Return the largest integer whose mass is at least 1e-300 of the largest one."""
+    """Return the largest integer whose mass is at least e^-740, some 4e-322, of the largest one."""
     return math.floor(sigma * math.sqrt(2.0 * _DEEPEST))
 
 

@@ -86,6 +86,11 @@ def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
     with naming(region):
         lower, upper = (bound + 0.0 for bound in betas(region.curve, alpha))
     _ = region.dual  # checked once
+    lost = upper < SMALLEST_NORMAL
+    if lost.any():  # beta is 0 from the rate on at which some answers are certain, and below every double before it
+        certain = float(region.curve.beta_bounds(np.array([0.0]))[1][0])
+        lost &= alpha < certain * (1.0 - ROUNDING)
+        lower, upper = np.where(lost, 0.0, lower), np.where(lost, SMALLEST_NORMAL, upper)
     return lower, upper
 
 

@@ -19,6 +19,7 @@ from dpcore.training import training_run, training_summary
 from dpcore.training.judgement import judge
 from dpcore_verify.expression import Unproved, read
 from dpcore_verify.regions import region
+from tests.certificates.sweep import preset_questions
 from tests.test_registry import argument
 
 PACKAGE = Path(__file__).resolve().parents[2] / "dpcore"
@@ -62,6 +63,17 @@ def test_the_word_stands_where_the_checker_has_a_method(entry: registry.Entry) -
     assert certainty("exact", text) == "exact"
     with effort(deadline=20.0):
         assert certify(text, epsilon=0.5).claim.endswith(f"for {text}")
+
+
+def test_the_word_stands_so_for_every_preset() -> None:
+    """A region that a preset names is called certified where the checker reads it, and a bracket elsewhere."""
+    texts = sorted({text for text, _ in preset_questions()})
+    assert len(texts) > 30
+    for text in texts:
+        with collected():
+            built = parse(text)
+        assert is_certified(built) == checker_accepts(str(built)), text
+        assert certainty("upper", built) == (CERTIFIED if checker_accepts(str(built)) else BRACKET), text
 
 
 def literals(file: Path) -> list[str]:

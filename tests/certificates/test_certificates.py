@@ -42,7 +42,10 @@ QUESTIONS = [
     ("dp(0.163)^2451 * dp(0.0371, 1e-9)^1479 * rr(0.7, 3)^20", {"epsilon": 60.0}),
     ("discrete_gaussian(3.3)^20 * discrete_gaussian(2.1)^10 * dp(0.3)^5", {"delta": 1e-6}),
     ("discrete_gaussian(10)^1000", {"delta": 1e-6}),
+    ("discrete_gaussian(9.46)", {"epsilon": 3.903}),
+    ("gaussian(5) * laplace(0.1)^100 * dp(0.1, 1e-6)^10 * rr(0.5, 3)^5", {"delta": 1e-5}),
 ]
+SMALL_SAMPLE = ("poisson_gaussian(0.5, 0.000001)^100", {"epsilon": 0.0000386})
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +193,27 @@ def test_calibrated_value():
     assert int(counted.document["claim"]["misses"]) == int(counted.document["claim"]["meets"]) + 1
 
 
+def test_false_negative_rates_near_0():
+    """One is above 0 and below every double, the other one is 0: no test that misses less is needed."""
+    tiny = certify("gaussian(0.638)^797", alpha=0.35).document
+    none = certify("dptv(0.06, 0.001, 0.011)^745", alpha=0.498).document
+    assert (tiny["claim"]["upper"], none["claim"]["upper"]) == ("2.2250738585072014e-308", "0.0")
+    assert parse("gaussian(0.638)^797").beta_bounds([0.35, 1.0])[1].tolist() == [2.2250738585072014e-308, 0.0]
+    claims = (
+        (tiny, ("claim", "upper"), "0.0"),
+        (tiny, ("claim", "lower"), "1e-300"),
+        (tiny, ("claim", "places"), []),
+        (tiny, ("claim", "places"), ["-3"]),
+        (tiny, ("evaluations",), []),
+        (tiny, ("expression",), "gaussian(6.38)^797"),
+        (none, ("claim", "alpha"), "0.474"),
+        (none, ("expression",), "dptv(0.06, 0.0009, 0.011)^745"),
+    )
+    for document, path, value in claims:
+        with pytest.raises(Unproved):
+            verify(sealed_again(changed(document, path, lambda _, value=value: value)))
+
+
 def test_what_cannot_be_proved_is_said():
     with pytest.raises(BudgetError, match="No certificate: This checker does not know bounded_laplace"):
         certify("bounded_laplace(1, 0, 1, 1)", epsilon=0.5)
@@ -234,7 +258,7 @@ FIELDS = {
     *("epsilon", "delta", "alpha", "lower", "upper", "places", "meets", "misses"),  # of a claim
     *("part", "direction", "method", "bits", "line", "window", "nodes", "above", "below"),  # of an evaluation
 }
-METHODS = {"sum", "binomial", "halves", "residues", "line", "lattice"}
+METHODS = {"sum", "binomial", "halves", "residues", "line", "lattice", "cut"}
 
 
 def other(value):
@@ -268,7 +292,10 @@ def test_every_field_of_every_method_with_a_fresh_digest(certificates, monkeypat
     """Whatever is changed and sealed again is rejected, or it is a proof of what was true before."""
     monkeypatch.setattr(work, "MOST", 1e7)
     rows = {frozenset(row["method"] for row in c.document["evaluations"]): c for c in reversed(certificates)}
+    small = certify(SMALL_SAMPLE[0], **SMALL_SAMPLE[1])
+    assert json.loads(small.text()) == small.document
     asked = [
+        small,
         *rows.values(),
         *(c for c in certificates if "alpha" in c.document["claim"]),
         *(c for c in certificates if "union" in c.claim or "pmf" in c.claim),

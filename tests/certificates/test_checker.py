@@ -15,9 +15,10 @@ import pytest
 from flint import arb, ctx
 
 import dpcore_verify
-from dpcore_verify import contour, sums
+from dpcore_verify import contour, cut, sums
 from dpcore_verify.claims import compositions
 from dpcore_verify.contour import Line
+from dpcore_verify.cut import Cut
 from dpcore_verify.expression import Unproved, read
 from dpcore_verify.halves import halves
 from dpcore_verify.regions import Composition, region
@@ -189,6 +190,38 @@ def test_bounds_of_the_transform_hold_up_the_line():
             true = abs(law.line(arb(2), arb(y), 1)[1]) / law.real(arb(2))
             assert tilt.bound(arb(y), arb(y) * 1.05) >= true
             assert tilt.tail(arb(y))[0] >= true
+
+
+@pytest.mark.parametrize(("forward", "y"), [(True, 0.0), (True, 7.5), (False, 11.0), (True, 400.0), (False, 400.0)])
+def test_transform_of_cut_losses(forward, y):
+    law = Cut(arb("0.9"), arb("0.07"), forward, arb(0), arb("1.3"))
+    value = law.line(arb("2.5"), arb(y), 1)[1] if y else law.line(arb("2.5"), arb(1), 0)[0]
+    with mpmath.workdps(30):
+        s, sigma, q = mpmath.mpc(2.5, y), mpmath.mpf("0.9"), mpmath.mpf("0.07")
+        ratio = lambda x: 1 - q + q * mpmath.exp((2 * x - 1) / (2 * sigma**2))
+        integrand = lambda x: mpmath.npdf(x, 0, sigma) * ratio(x) ** (s + 1 if forward else -s)
+        truth = mpmath.quad(integrand, mpmath.linspace(-12, mpmath.mpf("1.3"), 60))
+    assert abs(complex(value) - complex(truth)) < 1e-15
+    assert value.rad() < 1e-15
+    tilt = law.tilt(arb("2.5"))
+    true = abs(value) / law.real(arb("2.5"))
+    for high in (y * 1.001 + 0.01, y * 1.2 + 0.02):
+        assert tilt.bound(arb(y + 0.001), arb(high)) >= true - arb("0.001")
+    assert tilt.tail(arb(1))[0] >= true * y
+    assert tilt.at(arb(y)) >= true
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("text", ["poisson_gaussian(1, 0.05)^30", "poisson_gaussian(1, 0.05)^20 * dp(0.1, 0.001)^3"])
+def test_cut_and_line_agree(text, backward):
+    """Beyond the cut the losses decide whatever the others are; the plain line knows nothing of that."""
+    pair, epsilon = composition(text, backward=backward), Fraction("0.2")
+    plain = contour.on_line(pair, epsilon, line("3", "14", 60, "5", "0.5"))
+    parts = cut.on_cut(pair, epsilon, line("3", "10", 60, "6", "0.5"))
+    assert plain.low <= parts.high
+    assert parts.low <= plain.high
+    assert parts.high - parts.low < 2e-6
+    assert plain.high - plain.low < 3e-5
 
 
 def test_sampled_step_in_closed_form_and_its_reverse():

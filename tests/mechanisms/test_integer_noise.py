@@ -238,3 +238,19 @@ def test_a_group_is_a_larger_move() -> None:
     moved = parse("skellam(4, 24)").delta_bounds(epsilon)[1]
     np.testing.assert_allclose(group.delta_bounds(epsilon)[1], moved, rtol=1e-10)
     assert group.epsilon_bounds([0.0])[1][0] == np.inf
+
+
+@pytest.mark.parametrize("sigma", ["2.37", "9.46", "200"])
+def test_discrete_gaussian_deltas_down_to_the_smallest_normal_double(sigma: str) -> None:
+    """Integers as rare as the delta itself belong to it: they were left out below 1e-300."""
+    region = parse(f"discrete_gaussian({sigma})")
+    with mp.workdps(DIGITS):
+        width = mp.mpf(sigma)
+        weights = [mp.exp(-mp.mpf(x * x) / (2 * width**2)) for x in range(int(45 * width))]
+        total = weights[0] + 2 * mp.fsum(weights[1:])
+        for delta in (1e-290, 1e-301, 1e-306, 3e-308):
+            epsilon = float(region.epsilon(delta))
+            scale, start = mp.exp(epsilon), int(epsilon * float(width) ** 2)
+            truth = mp.fsum(max(mp.mpf(0), weights[x - 1] - scale * weights[x]) for x in range(start, len(weights)))
+            # a rounding of epsilon changes deltas near a corner by more than its own
+            assert float(region.delta(epsilon)) == pytest.approx(float(truth / total), rel=1e-7, abs=0.0)
