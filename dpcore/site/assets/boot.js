@@ -88,12 +88,14 @@
 
   // an element that a formula makes wider than its column can be scrolled, also by keyboard
   const reach = () => {
-    for (const place of document.querySelectorAll(".formula, main :is(p, li, dd):has(math)")) {
-      const wide = place.scrollWidth > place.clientWidth + 1;
-      place.classList.toggle("wide", wide);
-      if (wide) place.tabIndex = 0;
+    // all are measured before any is changed, so that the page is laid out once
+    const all = [...document.querySelectorAll(".formula, main :is(p, li, dd):has(math)")];
+    const wide = all.map((place) => place.scrollWidth > place.clientWidth + 1);
+    all.forEach((place, at) => {
+      place.classList.toggle("wide", wide[at]);
+      if (wide[at]) place.tabIndex = 0;
       else place.removeAttribute("tabindex");
-    }
+    });
   };
   reach();
   document.fonts.ready.then(reach);
