@@ -19,6 +19,7 @@ from dpcore.charts.theme import Look
 from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
 from dpcore.core.notices import collected
+from dpcore.words import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -319,7 +320,7 @@ def _sheet(spec: Mapping[str, Any], figure: Figure, store: ResultCache | None) -
 def _show_table(rows: pd.DataFrame, key: str, command: str) -> None:
     numbers(rows.head(MOST_ROWS), f"{key}_table")
     if len(rows) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS} of {len(rows)} rows.")
+        st.caption(plain(f"The first {grouped(MOST_ROWS)} of {grouped(len(rows))} rows."))
     if command:
         st.caption(f"All rows: `{command}`")
 

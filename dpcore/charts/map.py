@@ -119,8 +119,8 @@ def _chart(
             **_sides("x", drawn[x].to_numpy(dtype=np.float64), across, log=logs[0]),
             **_sides("y", drawn[y].to_numpy(dtype=np.float64), up, log=logs[1]),
             "shade": shade,
-            "across": [nearest(v) for v in drawn[x]],
-            "up": [nearest(v) for v in drawn[y]],
+            "across": [_place(v, 6) for v in drawn[x]],
+            "up": [_place(v, 6) for v in drawn[y]],
             "number": [outward(v, 5, up=k != "lower") for v, k in zip(values.tolist(), drawn["kind"], strict=True)],
             "kind": [WORDS.get(kind, kind) for kind in drawn["kind"]],
         }
@@ -211,9 +211,9 @@ def _sides(name: str, at: FloatArray, grid: FloatArray, *, log: bool) -> dict[st
     return {name: edges[index], f"{name}_end": edges[index + 1]}
 
 
-def _place(value: float) -> str:
-    """Return a value of an axis for a sentence: a number of steps with the axis's own thousands mark."""
-    return grouped(int(value)) if value == int(value) and 1000 <= value < 1e15 else nearest(value, 4)
+def _place(value: float, digits: int = 4) -> str:
+    """Return a value of an axis for a sentence or a tooltip: a number of steps with the axis's own thousands mark."""
+    return grouped(int(value)) if value == int(value) and 1000 <= value < 1e15 else nearest(value, digits)
 
 
 def _channel(channel: Any, name: str, title: str, log: bool, grid: FloatArray) -> Any:  # one of a row of facts

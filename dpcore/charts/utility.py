@@ -71,7 +71,8 @@ def utility_takeaway(
     table = utility_table(frame)
     name = theme.short(value)
     name = name[:1].upper() + name[1:]
-    sentences, here_all = [], []
+    sentences: list[str] = []
+    here_all: list[tuple[str, str]] = []  # of each series: the place, and its value there
     for label, rows in table.groupby("label", sort=False):
         order = rows.sort_values("parameter")
         if current is not None:

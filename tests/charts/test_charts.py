@@ -180,7 +180,7 @@ def test_takeaways_are_true() -> None:
     assert 6.02 < REGIONS[2].epsilon(1e-6) <= 6.03
     assert "no ε reaches δ = 1e-6; δ stays at 0.227" in charts.profile_takeaway(REGIONS[1])
     assert "at most 23 of 100 answers" in charts.loss_takeaway(REGIONS[1])
-    assert "2 at ε = 1" in charts.utility_takeaway(utility_frame(), current=1.0)
+    assert "at ε = 1: 2 (exact)" in charts.utility_takeaway(utility_frame(), current=1.0)
     assert "2 more regions are in the table" in charts.region_takeaway([dpcore.dp(k / 10) for k in range(1, 7)])
 
 
