@@ -14,7 +14,7 @@ from dpcore import parse
 from dpcore.core.errors import DomainError, RelationError
 from dpcore.curves.allocation import Allocation
 from dpcore.curves.bound import floors, published
-from dpcore.engine.contour_table import rounding_units
+from dpcore.engine.contour_product import rounding_units
 from dpcore.engine.cut_normal import LOWEST, CutNormal, legendre
 from dpcore.engine.lognormal_sum import LogNormal, LogNormalSum
 from dpcore.engine.normal_jumps import Jumps

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpcore.curves.families import CurveFamily
     from dpcore.engine.contour_local import Local
     from dpcore.engine.contour_outline import Outline
-    from dpcore.engine.contour_table import Factor
+    from dpcore.engine.contour_product import Factor
     from dpcore.engine.few_jumps import FewJumps
     from dpcore.engine.trimmed_mixture import Trimmed
 

@@ -11,7 +11,7 @@ from dpcore.core.errors import BudgetError
 from dpcore.core.numerals import nearest
 from dpcore.core.question import question
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
-from dpcore.engine.contour_table import rounding_units
+from dpcore.engine.contour_product import rounding_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

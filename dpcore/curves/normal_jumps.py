@@ -21,7 +21,7 @@ from dpcore.engine.trimmed_mixture import ExchangedTrim, Trimmed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.engine.contour_table import Factor
+    from dpcore.engine.contour_product import Factor
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)  # of a panel: leaves only rounding
 _PANEL = 0.75  # width of a panel, over the largest of 1 and the moves: the integrand turns little inside

@@ -14,7 +14,7 @@ from dpcore.engine.visible_choice import ChosenTransform
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.engine.contour_table import Factor
+    from dpcore.engine.contour_product import Factor
 
 
 class VisibleChoice(Curve):

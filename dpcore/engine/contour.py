@@ -28,6 +28,7 @@ from dpcore.engine.contour_cells import BucketPlace, fine_cells, log_kappas
 from dpcore.engine.contour_local import REACH, Local, Stretch, expansions
 from dpcore.engine.contour_outline import Outline, outline
 from dpcore.engine.contour_plan import SPREAD, Bucket, Line, fading_line, plain_line, smooth_line, windows
+from dpcore.engine.contour_product import Factor, TransformProduct
 from dpcore.engine.contour_share import (
     KERNEL_D,
     KERNEL_I,
@@ -41,13 +42,13 @@ from dpcore.engine.contour_share import (
     tighten_short,
 )
 from dpcore.engine.contour_sum import UNIT, Room, evaluate_classes, long_sums
-from dpcore.engine.contour_table import Branch, Factor, TransformProduct, crossings, mirrored, saddle_table
+from dpcore.engine.contour_table import Branch, crossings, mirrored, saddle_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from dpcore.engine.contour_product import FloatArray
     from dpcore.engine.contour_share import Four, Index, Name
-    from dpcore.engine.contour_table import FloatArray
 
     Bounds = tuple[FloatArray, FloatArray]
 

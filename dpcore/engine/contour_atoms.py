@@ -31,7 +31,7 @@ from dpcore.engine.profile import Tables, delta_at, first_above, tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.engine.contour_table import ComplexArray, Factor, FloatArray
+    from dpcore.engine.contour_product import ComplexArray, Factor, FloatArray
 
     _Law = tuple[FloatArray, FloatArray]
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.engine.contour_plan import Bucket
+    from dpcore.engine.contour_product import FloatArray
     from dpcore.engine.contour_share import Name
-    from dpcore.engine.contour_table import Branch, FloatArray
+    from dpcore.engine.contour_table import Branch
 
 _LOG_CELL, _SMALLEST_CELL, _MOST_CELLS = math.log(1.25), 1e-290, 1 << 12
 """Logarithm of the factor of eps that one line of a fine contour covers, the smallest eps with a cell of its own, and a bound of

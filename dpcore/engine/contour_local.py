@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.engine.contour_plan import Line
-    from dpcore.engine.contour_table import ComplexArray, FloatArray
+    from dpcore.engine.contour_product import ComplexArray, FloatArray
 
     Bounds = tuple[FloatArray, FloatArray]
 

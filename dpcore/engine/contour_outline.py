@@ -12,7 +12,8 @@ from dpcore.core.lazy import Lazy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcore.engine.contour_table import Branch, FloatArray, TransformProduct
+    from dpcore.engine.contour_product import FloatArray, TransformProduct
+    from dpcore.engine.contour_table import Branch
 
 _NEAR_ONE = -1e-4
 """Logarithm of the rate at which the outline ends: next to 1 the saddle point approximation is useless."""

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dpcore.engine.contour_table import ComplexArray, FloatArray, TransformProduct
+    from dpcore.engine.contour_product import ComplexArray, FloatArray, TransformProduct
 
 _ONE_SIDE = np.array([0.06, 0.15, 0.25, 0.4, 0.6, 1.0, 1.6])
 SPREAD = np.concatenate((np.zeros(1), _ONE_SIDE, -_ONE_SIDE))

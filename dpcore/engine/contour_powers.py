@@ -22,16 +22,16 @@ import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
+from dpcore.engine.contour_product import TransformProduct
 from dpcore.engine.contour_share import TINY
 from dpcore.engine.contour_sum import UNIT
-from dpcore.engine.contour_table import TransformProduct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from dpcore.engine.contour_table import ComplexArray, Factor, FloatArray
+    from dpcore.engine.contour_product import ComplexArray, Factor, FloatArray
 
 _COPIES: Final = 2.5
 """Ratio of neighbouring numbers of copies for which a line chooses its nodes."""

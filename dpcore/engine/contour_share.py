@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dpcore.engine.contour_atoms import Atoms
     from dpcore.engine.contour_plan import Bucket
-    from dpcore.engine.contour_table import FloatArray
+    from dpcore.engine.contour_product import FloatArray
 
     Bounds = tuple[FloatArray, FloatArray]
     _Side = float | FloatArray

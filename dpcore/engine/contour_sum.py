@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.engine.contour_plan import Line
-    from dpcore.engine.contour_table import ComplexArray, FloatArray, TransformProduct
+    from dpcore.engine.contour_product import ComplexArray, FloatArray, TransformProduct
 
     _Number = float | FloatArray
 

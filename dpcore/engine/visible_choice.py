@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.engine.contour_table import rounding_units
+from dpcore.engine.contour_product import rounding_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcore.engine.contour_table import ComplexArray, Factor, FloatArray
+    from dpcore.engine.contour_product import ComplexArray, Factor, FloatArray
 
 
 class ChosenTransform:

@@ -14,7 +14,8 @@ from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.subsampled import SampledGaussian
 from dpcore.engine import mixture_mgf
 from dpcore.engine.contour import Contour
-from dpcore.engine.contour_table import TransformProduct, mirrored, saddle_table
+from dpcore.engine.contour_product import TransformProduct
+from dpcore.engine.contour_table import mirrored, saddle_table
 from dpcore.engine.normal_jumps import Jumps
 
 ALPHA = np.concatenate((np.geomspace(1e-25, 0.5, 400), 1 - np.geomspace(0.5, 1e-14, 400)))

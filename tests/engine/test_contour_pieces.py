@@ -20,7 +20,8 @@ from dpcore.curves.subsampled import SampledGaussian
 from dpcore.engine import enumeration, mixture_mgf, profile, splines
 from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import windows
-from dpcore.engine.contour_table import TransformProduct, crossings
+from dpcore.engine.contour_product import TransformProduct
+from dpcore.engine.contour_table import crossings
 from dpcore.engine.normal_jumps import Jumps
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore import parse
 from dpcore.curves.gaussian import GaussianCurve
-from dpcore.engine import contour_table, mixture_mgf, mixture_rounding
+from dpcore.engine import contour_product, mixture_mgf, mixture_rounding
 from dpcore.engine.mixture_rounding import LIBRARY
 from dpcore.engine.normal_jumps import Jumps
 
@@ -168,7 +168,7 @@ def test_the_error_of_the_table_grows_at_most_with_the_exponent(mu: float, q: fl
     first, last = (max(-1e5, min(1e5, end)) for end in mixture_mgf._range(law))
     c = np.concatenate((np.linspace(first, last, 100), [0.01, -0.5, -1.01]))
     value, units = mixture_mgf.cumulants(c, law)[0], mixture_mgf.cumulant_rounding(c, law)
-    assert np.nanmax((units + 4.0 * np.abs(value)) / (2.0 + np.abs(c))) <= contour_table._UNITS
+    assert np.nanmax((units + 4.0 * np.abs(value)) / (2.0 + np.abs(c))) <= contour_product._UNITS
 
 
 @pytest.mark.parametrize(("sigma", "q", "k"), [(0.25, 1.0 - 1e-9, 3), (0.5, 1.0 - 1e-7, 5), (1.0, 1.0 - 1e-6, 30)])
