@@ -45,7 +45,9 @@ HOSTILE = {
 FINE = {"1 MB", "64 kB of semicolons", "infinite", "nothing but marks"}
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=(pytest.mark.long,) if name == "doubling" else ()) for name in HOSTILE]
+)
 def test_a_hostile_list_gives_the_page_with_a_clear_message(name: str) -> None:
     app = opened(regions=HOSTILE[name])
     assert bool(app.error) == (name not in FINE)

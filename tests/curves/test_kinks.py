@@ -89,6 +89,7 @@ def test_wide_brackets_are_refused_with_their_width(text: str) -> None:
     assert 0 < lower[0] <= upper[0] <= lower[0] * 1.06
 
 
+@pytest.mark.long
 def test_a_wide_epsilon_is_refused_with_its_width() -> None:
     with pytest.raises(BudgetError, match=r"bracket of epsilon at delta = 1e-6 reached the relative width"):
         parse("exponential(0.1)^30").epsilon_bounds(np.array([1e-6]))

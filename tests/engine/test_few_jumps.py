@@ -69,7 +69,10 @@ def test_it_agrees_with_the_lines_that_take_in_the_core(sigma: float, q: float, 
     assert max(low[0], below[0]) <= min(high[0], above[0]) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("mu", "q", "epsilon", "width"), [(1 / 1.1, 1e-4, 0.2, 0.1), (2.0, 1e-5, 0.1, 0.05)])
+@pytest.mark.parametrize(
+    ("mu", "q", "epsilon", "width"),
+    [(1 / 1.1, 1e-4, 0.2, 0.1), pytest.param(2.0, 1e-5, 0.1, 0.05, marks=pytest.mark.long)],
+)
 def test_the_transforms_of_core_and_jumps(mu: float, q: float, epsilon: float, width: float) -> None:
     """A and D on the path, at a few heights, by their definition on the real axis with twenty digits."""
     windows = few_jumps._Windows(Jumps.single(mu, q), 1, width)

@@ -24,6 +24,7 @@ from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.polygon_algebra import closure, erase, mixed_in
 from dpcore.curves.renyi import Renyi
+from dpcore.curves.shuffled import Shuffled
 from dpcore.curves.subsampled import SampledGaussian, Subsampled
 from dpcore.engine import profile, sandwich_measure
 from dpcore.engine.sandwich import Sandwich
@@ -280,7 +281,7 @@ def test_a_polygon_and_one_curve_are_a_finite_sum() -> None:
 
 
 def test_certified_uses_the_lattice_only_without_transforms() -> None:
-    product = compose([(BoundedRange(0.5), 1), (LaplaceCurve(1.0), 1)])
+    product = compose([(Shuffled(0.5, 3), 1), (LaplaceCurve(1.0), 1)])
     assert isinstance(product, Certified)
     assert "lattice" in product.method
     up, down = product.delta_bounds(np.array([0.4])), product.delta_bounds(np.array([-0.4]))

@@ -167,6 +167,7 @@ def test_thresholded_counts() -> None:
         assert max(seen) >= 0.97 * region.delta(loss)
 
 
+@pytest.mark.long
 def test_top_k_is_the_exponential_mechanism_repeated() -> None:
     assert top_k(0.5, 3).delta(0.7) == (exponential(0.5) ** 3).delta(0.7)
     with effort(tolerance=1e-3):
