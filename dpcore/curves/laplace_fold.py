@@ -106,7 +106,8 @@ class LaplaceFold(Curve):
             return lower, upper
         a = np.asarray(alpha, dtype=np.float64)
         top = np.exp(-self.k * np.log(2.0) - self.max_loss)
-        first = np.exp(np.minimum(self.max_loss, 700.0)) * a
+        half = np.exp(np.minimum(0.5 * self.max_loss, 700.0))  # e^(k eps) itself may be no double
+        first = np.minimum(a, top) * half * half
         return np.where(a <= top, first, lower), np.where(a <= top, first, upper)
 
     def _engine(self, tolerance: float) -> contour.Contour:
