@@ -35,6 +35,8 @@ COARSE = 40
 """Bits in which the coarse table is added up: its cells are known to few digits."""
 MOST_POINTS = 400
 """Of the rule on one panel."""
+MOST_PANELS = 100_000
+"""Of one transform: more take minutes, and a plan has no other limit."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,9 @@ class Cut(Sampled):
         wanted = ctx.prec * math.log(2) + 8
         low = arb(-s * math.sqrt(2 * (wanted + 4)))
         count = math.ceil(float(self.end - low) / (0.6 * min(s, s * s)))
+        if count > MOST_PANELS:
+            msg = f"A transform needs more than {MOST_PANELS} panels."
+            raise Unproved(msg)
         spend(40.0 * count * 30)
         edges = [low + (self.end - low) * j / count for j in range(count + 1)]
         panels = [((a + b) / 2, (b - a) / 2) for a, b in pairwise(edges)]
@@ -75,7 +80,7 @@ class Cut(Sampled):
         error = self.above(-low) * (1 if self.forward else (1 - self.q) ** w)
         for row in sizes:
             error += min((arb(rho) ** (-2 * n) * height / (1 - 1 / arb(rho))).upper() for rho, height in row)
-        spend(30.0 * n * count)
+        spend(30.0 * n * count + 500.0 * n)
         rule, weights, logs = _legendre(n, ctx.prec), [], []
         scale = 1 / ((2 * arb.pi()).sqrt() * self.sigma)
         for m, r in panels:
@@ -149,6 +154,8 @@ class CutTilt(SampledTilt):
 def on_cut(composition: Composition, epsilon: Fraction, line: contour.Line) -> contour.Sum:
     """Return delta by the closed form of the steps beyond their cuts, and a sum over a line for the others."""
     pair, beyond = divided(composition, epsilon)
+    if _is_above_all(composition, epsilon):
+        return contour.Sum(composition.lost, composition.lost)
     rest = contour.on_line(pair, epsilon, line, FINEST)
     return contour.Sum(beyond + rest.low, beyond + rest.high)
 
@@ -183,6 +190,13 @@ def divided(composition: Composition, epsilon: Fraction) -> tuple[Composition, a
     return replace(composition, parts=tuple(parts)), share
 
 
+def _is_above_all(composition: Composition, epsilon: Fraction) -> bool:
+    """Whether epsilon is at least the sum of the largest losses; forward, those of a sampled step have no end."""
+    if any(isinstance(law, Sampled) and law.forward for law, _ in composition.parts):
+        return False
+    return bool(sum((k * _extreme(law, forward=False) for law, k in composition.parts), arb(0)) <= ball(epsilon))
+
+
 def _extreme(law: Law, forward: bool) -> arb:
     """Return the smallest loss of a law, or, backward, the largest one."""
     if isinstance(law, Sampled):
@@ -197,9 +211,9 @@ def _extreme(law: Law, forward: bool) -> arb:
 def _cut(law: Sampled, least: arb) -> Cut:
     """Return the law up to a place x with log R(x) >= least."""
     rise = (least.expm1() + law.q) / law.q  # e^u at the place
-    far = float(law.sigma) ** 2 * math.log(float(rise)) + 0.5 if rise > 1e-300 else 0.0
+    far = float(law.sigma) ** 2 * float(rise.log()) + 0.5 if rise > 1e-300 else 0.0
     end = arb(max(far + 1e-6 * (1 + abs(far)), 0.0))
-    if not law.ratio(end).log() >= least:
+    if not (math.isfinite(far) and law.ratio(end).log() >= least):
         msg = "No place was found beyond which the losses of one step decide."
         raise Unproved(msg)
     return Cut(law.sigma, law.q, law.forward, law.lost, end)
@@ -208,5 +222,4 @@ def _cut(law: Sampled, least: arb) -> Cut:
 @lru_cache(maxsize=8)
 def _legendre(n: int, bits: int) -> tuple[tuple[arb, arb], ...]:  # noqa: ARG001  the roots are balls of that precision
     """Return the rule of Gauss and Legendre on [-1, 1]."""
-    spend(500.0 * n)
     return tuple(arb.legendre_p_root(n, i, weight=True) for i in range(n))

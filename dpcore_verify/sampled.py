@@ -309,7 +309,7 @@ class SampledTilt:
             top = end.max(v - 1) if v > 0 else end
             best = best.max(law.ratio(end) ** v * part(top, arb(-1)) * (v * (top - end) / s2).exp())
         for (x, y), (low, high) in zip(pairwise(edges), pairwise(logs), strict=True):
-            near = arb(0) if x <= 0 <= y else (x if x > 0 else y)
+            near = x if x > 0 else (y if y < 0 else arb(0))  # the ends are balls, which may contain 0
             peak = ((v * high).max(v * low) - near * near / (2 * s2) - (2 * x - 1) / (2 * s2)).exp()
             best = best.max(peak)
         return (law.sigma / (law.q * (2 * arb.pi()).sqrt()) * best / self.total).upper()

@@ -81,6 +81,10 @@ def _check(table: pd.DataFrame, x: str, y: str) -> None:
         if name not in table.columns or table[name].dtype.kind not in "if" or table[name].nunique() < 2:
             msg = f"A map needs at least two numbers for {name!r}."
             raise DomainError(msg)
+        endless = table[name][~np.isfinite(table[name])]
+        if len(endless):
+            msg = f"A map needs finite numbers for {name!r}, got {nearest(float(endless.iloc[0]))}."
+            raise DomainError(msg)
     if x == y or table.duplicated([x, y]).any():
         msg = "A map has two different parameters that vary; every other one has a single value."
         raise DomainError(msg)

@@ -13,6 +13,7 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from dpcore.core.effort import checkpoint, current
 from dpcore.core.lazy import Lazy
@@ -20,6 +21,8 @@ from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_
 
 _TALLEST = 1e6
 """Up to which imaginary part the transform is used: it fades as 1/y only, so that without a faster factor a lattice composes."""
+
+_LARGEST = 700.0  # epsilon up to which e^epsilon is a double
 
 _ROUNDING = 1e-14
 """Relative rounding of one step: about ten operations on terms up to e^h times their sum, with cells of width h <= 1."""
@@ -49,15 +52,26 @@ class BoundedRange(Curve):
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the hyperbola."""
         a = np.asarray(alpha, dtype=np.float64)
-        value = (1.0 - a) / (1.0 + np.expm1(np.minimum(self.epsilon, 700.0)) * a)
+        if self.epsilon > _LARGEST:
+            value = np.asarray(expit(-self._log_odds(a)), dtype=np.float64)
+            return value, value
+        value = (1.0 - a) / (1.0 + np.expm1(self.epsilon) * a)
         return value, value
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return e^eps a / (1 + (e^eps - 1) a)."""
         a = np.asarray(alpha, dtype=np.float64)
-        grow = np.expm1(np.minimum(self.epsilon, 700.0))
+        if self.epsilon > _LARGEST:
+            value = np.asarray(expit(self._log_odds(a)), dtype=np.float64)
+            return value, value
+        grow = np.expm1(self.epsilon)
         value = np.minimum((grow + 1.0) * a / (1.0 + grow * a), 1.0)  # rounding alone may lift it above 1
         return value, value
+
+    def _log_odds(self, alpha: FloatArray) -> FloatArray:
+        """Return the logarithm of the odds of the power, those of alpha times e^eps, which may be no double."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.epsilon + np.log(alpha) - np.log1p(-alpha), dtype=np.float64)
 
     def inverse(self) -> BoundedRange:
         """Return itself: the curve is symmetric."""

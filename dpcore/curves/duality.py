@@ -15,6 +15,7 @@ from dpcore.core.effort import checkpoint, current
 from dpcore.core.question import question
 from dpcore.curves import sketch
 from dpcore.curves.combined import Either, Erased
+from dpcore.curves.rates import scaled_rate
 from dpcore.curves.slopes import steepest
 
 if TYPE_CHECKING:
@@ -116,8 +117,7 @@ class _Dual:
         """Return the gain at the corners known in advance: a finite end of the losses, and 0 for a closure."""
         out = np.zeros(self.alpha.size)
         if np.isfinite(self.curve.max_loss):
-            price = np.exp(min(self.curve.max_loss, 709.0)) * self.alpha
-            out = np.maximum(out, 1.0 - self.curve.q_inf - price)
+            out = np.maximum(out, 1.0 - self.curve.q_inf - scaled_rate(self.alpha, self.curve.max_loss))
         if np.isfinite(self.curve.min_loss):
             out = np.maximum(out, np.exp(self.curve.min_loss) * (1.0 - self.alpha - self.curve.p_inf))
         if isinstance(self.curve, (Either, Erased)):
@@ -191,11 +191,9 @@ class _Dual:
         """Return the gains from bounds of delta and of 1 - delta, over e^unit; epsilon and alpha are broadcast."""
         up, alpha = epsilon >= 0, self.alpha
         (low, high), (least, most) = delta, rest
-        with np.errstate(over="ignore"):
-            weight = np.exp(np.minimum(epsilon, 709.0))
         # 1 - d - alpha from 1 - d where that is small, from 1 - alpha where d is
         small = up | (alpha < 0.5)
-        price = np.where(up, weight * alpha, np.where(small, alpha, 1.0 - alpha))
+        price = np.where(up, scaled_rate(alpha, epsilon), np.where(small, alpha, 1.0 - alpha))
         safe = np.where(small, least - price, price - high)
         # the free side is a ceiling: it includes the rounding of its terms and underflow
         free = np.where(small, most - price + _ROUNDING * (most + price), price - low + _ROUNDING * (price + low))

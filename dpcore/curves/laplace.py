@@ -6,7 +6,11 @@ import numpy as np
 
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_shift, largest_loss
 from dpcore.curves.families import CurveFamily
+from dpcore.curves.rates import scaled_rate
 from dpcore.engine import laplace_mgf
+
+_SMALLEST = 5e-324  # the smallest double
+_WITH_DIGITS = 700.0  # epsilon up to which e^-epsilon has all digits
 
 
 class LaplaceCurve(Curve):
@@ -36,19 +40,20 @@ class LaplaceCurve(Curve):
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the three pieces of the trade-off."""
         a = np.asarray(alpha, dtype=np.float64)
-        shrink = np.exp(-self.epsilon)
-        grow = np.exp(np.minimum(self.epsilon, 709.0))
-        middle = shrink / (4 * np.clip(a, max(shrink / 2, 1e-320), 0.5))
-        value = np.where(a < shrink / 2, 1.0 - grow * np.minimum(a, shrink / 2), middle)
+        first, shrink = scaled_rate(a, self.epsilon), np.exp(-self.epsilon)
+        if self.epsilon <= _WITH_DIGITS:
+            middle = shrink / (4 * np.clip(a, shrink / 2, 0.5))
+        else:
+            middle = np.exp(-self.epsilon - np.log(4 * np.clip(a, _SMALLEST, 0.5)))
+        value = np.where(first < 0.5, 1.0 - first, middle)
         value = np.where(a > 0.5, shrink * (1.0 - a), value)
         return value, value
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return e^eps a on the first piece, 1 - beta after it."""
         a = np.asarray(alpha, dtype=np.float64)
-        shrink = np.exp(-self.epsilon)
-        grow = np.exp(np.minimum(self.epsilon, 709.0))
-        value = np.where(a < shrink / 2, grow * np.minimum(a, shrink / 2), 1.0 - self.beta_bounds(a)[0])
+        first = scaled_rate(a, self.epsilon)
+        value = np.where(first < 0.5, first, 1.0 - self.beta_bounds(a)[0])
         return value, value
 
     def inverse(self) -> LaplaceCurve:

@@ -11,6 +11,7 @@ from dpcore.core.lazy import Lazy
 from dpcore.curves import duality
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss
 from dpcore.curves.composed import CONTOUR, exchanged, stacked
+from dpcore.curves.rates import scaled_rate
 from dpcore.curves.spline_tails import SplineTails
 from dpcore.engine import contour, splines
 
@@ -106,7 +107,7 @@ class LaplaceFold(Curve):
             return lower, upper
         a = np.asarray(alpha, dtype=np.float64)
         top = np.exp(-self.k * np.log(2.0) - self.max_loss)
-        first = np.exp(np.minimum(self.max_loss, 700.0)) * a
+        first = scaled_rate(a, self.max_loss)
         return np.where(a <= top, first, lower), np.where(a <= top, first, upper)
 
     def _engine(self, tolerance: float) -> contour.Contour:

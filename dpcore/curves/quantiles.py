@@ -26,6 +26,7 @@ NORMAL_UNITS = 16.0
 _FIRST = 2e-14  # distance that is tried first, relative to 1 + abs(z): a library's quantile is nearly always closer
 _DOUBLINGS = 60  # from 2e-14 to above 10 000
 _CORNER, _OF_LOGS = 256.0, 64.0  # units by which a corner of tangents may be off: see `corner_units`
+_LINEAR = 1e-100  # epsilon below which mu is sqrt(pi / 2) epsilon to 1e-200; near 1e-308 a product has no relative error to count
 _MIDDLE = -0.7  # log of the power above which the quantile is taken of 1 - power
 
 
@@ -105,6 +106,8 @@ def pure_mu_above(epsilon: float) -> float:
     if epsilon >= 1.0:
         exponent = np.array([-np.logaddexp(0.0, epsilon) * (1.0 + 16.0 * UNIT)])
         return math.nextafter(-2.0 * float(quantile_bounds(exponent)[0][0]), math.inf)
+    if epsilon < _LINEAR:
+        return math.nextafter(math.sqrt(math.pi / 2) * epsilon * (1.0 + 8.0 * UNIT), math.inf)
     wanted = math.tanh(epsilon / 2) * (1.0 + 8.0 * UNIT)
     root, more = float(erfinv(wanted)), _FIRST
     for _ in range(_DOUBLINGS):

@@ -224,6 +224,25 @@ def test_cut_and_line_agree(text, backward):
     assert plain.high - plain.low < 3e-5
 
 
+@pytest.mark.parametrize("text", ["poisson_gaussian(1, 0.01)^10", "poisson_gaussian(1, 0.01)^2 * dp(0.1, 0.001)"])
+def test_cut_where_epsilon_is_above_all_losses(text):
+    """Backward no loss is larger than -log(1-q): what is left is the mass at infinity, without any line."""
+    pair = composition(text, backward=True)
+    found = cut.on_cut(pair, Fraction(800), line("3", "10", 8, "6", "0.5"))
+    assert found.low.overlaps(pair.lost)
+    assert found.high - found.low < 1e-15
+
+
+def test_cut_of_a_loss_beyond_doubles():
+    """e^800 is no double, and the place with this loss is one; so is that of 10^30, and far too far."""
+    law = Sampled(arb(1), arb("0.01"))
+    assert law.ratio(cut._cut(law, arb(800)).end).log() >= 800
+    with pytest.raises(Unproved, match="more than 100000 panels"):
+        cut._cut(law, arb(10) ** 30).real(arb(2))
+    with pytest.raises(Unproved, match="No place was found"):
+        cut._cut(law, arb("inf"))
+
+
 def test_sampled_step_in_closed_form_and_its_reverse():
     forward, backward = composition("poisson_gaussian(1, 0.1)"), composition("poisson_gaussian(1, 0.1)", backward=True)
     for epsilon in ("0", "0.05"):

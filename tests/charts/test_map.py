@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,9 @@ def test_a_map_needs_two_axes_of_numbers() -> None:
     table = sweep("{m}^{k}", "delta", {"m": ["gdp(1)", "dp(1)"], "k": [1, 2]}, epsilon=1, cores=1)
     with pytest.raises(DomainError, match="at least two numbers for 'm'"):
         map_figure(table, "m", "k")
+    table = sweep("dp({e})^{k}", "delta", {"e": [1, math.inf], "k": [1, 2]}, epsilon=0.1, cores=1)
+    with pytest.raises(DomainError, match="finite numbers for 'e', got inf"):
+        map_figure(table, "e", "k")
     table = sweep("gaussian({s})", "delta", {"s": [1, 2], "e": [1, 2]}, epsilon="{e}", cores=1)
     assert map_figure(table, "e", "s").takeaway
     with pytest.raises(DomainError, match="two different parameters"):

@@ -95,3 +95,15 @@ def test_no_choice_has_a_larger_renyi_divergence_than_the_transform_says(epsilon
     single = np.log(high * np.exp((order - 1) * t) + (1 - high) * np.exp((order - 1) * (t - epsilon))) / (order - 1)
     worst = float(BoundedRange(epsilon).log_mgf(np.array([order - 1.0 + 0j]))[0].real) / (order - 1)
     assert single.max() <= worst <= epsilon
+
+
+@pytest.mark.parametrize("epsilon", [699.9, 700.1, 705.0, 1500.0])
+def test_rates_where_the_exponential_is_hardly_a_double(epsilon):
+    """Beta must not stay at what it is for an epsilon of 700."""
+    alpha = np.array([0.0, 1e-320, 1e-300, 1e-200, 0.01, 0.5, 1.0])
+    beta, power = BoundedRange(epsilon).beta_bounds(alpha)[0], BoundedRange(epsilon).power_bounds(alpha)[0]
+    with mp.workdps(700):
+        for a, missed, found in zip(alpha.tolist(), beta.tolist(), power.tolist(), strict=True):
+            odds = mp.exp(mp.mpf(epsilon)) * mp.mpf(a)
+            assert missed == pytest.approx(float((1 - mp.mpf(a)) / (1 - mp.mpf(a) + odds)), rel=1e-11, abs=1e-320)
+            assert found == pytest.approx(float(odds / (1 - mp.mpf(a) + odds)), rel=1e-11)

@@ -73,3 +73,20 @@ def test_pure_privacy(epsilon: float) -> None:
         above = pure_mu_above(epsilon)
         assert log_normal(-mp.mpf(above) / 2) <= share
     assert above == pytest.approx(pure_mu(epsilon), rel=1e-12)
+
+
+def test_pure_privacy_at_the_smallest_doubles() -> None:
+    """A product of subnormal numbers may be off by all its digits, downwards too."""
+    with mp.workdps(40):
+        for epsilon in (
+            *(n * 5e-324 for n in range(1, 40)),
+            4.39651e-318,
+            1e-315,
+            2.3e-308,
+            1e-300,
+            9.9e-101,
+            1.1e-100,
+        ):
+            truth = 2 * mp.sqrt(2) * mp.erfinv(mp.tanh(mp.mpf(epsilon) / 2))
+            above = pure_mu_above(epsilon)
+            assert truth <= above <= truth * (1 + mp.mpf(1e-12)) + 2 * mp.mpf(5e-324)
