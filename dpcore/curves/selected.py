@@ -141,7 +141,7 @@ class RunCount:
         """
         if math.isinf(self.shape):
             return self._poisson_shifts(curve)
-        low, high = 0.0, min(curve.max_loss, -self.log_gamma)
+        low, high = 0.0, max(0.0, min(curve.max_loss, -self.log_gamma))  # without a common output there is no loss
         for _ in range(_ROUNDS):
             fan = np.linspace(low, high, _FAN)
             holds = np.flatnonzero(deltas(curve, fan)[1] <= np.expm1(fan) / self._odds * (2.0 - _WIDEN))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _NARROW = (
     2.0  # below, the interval is wide in standard deviations and the difference of the tails loses one digit at most
 )
+_BEYOND = 60.0  # standard deviations: from 38.6 on no density is a double, and cosh overflows in the end
 _NODES = np.polynomial.legendre.leggauss(24)  # of an interval of half a standard deviation: exact to rounding
 
 
@@ -77,7 +78,7 @@ class RoundedGaussianLaw(Law):
                 ndtr((0.5 - distance) / self.sigma) - ndtr((-0.5 - distance) / self.sigma), dtype=np.float64
             )
         # in wide noise the difference loses digits; the density is that in the middle times cosh(z t) e^(-t^2/2)
-        middle, (node, weight) = distance / self.sigma, _NODES
+        middle, (node, weight) = np.minimum(distance / self.sigma, _BEYOND), _NODES
         t = node / (2.0 * self.sigma)
         inner = (np.cosh(np.multiply.outer(middle, t)) * np.exp(-0.5 * t * t)) @ weight
         scale = 2.0 * self.sigma * math.sqrt(2.0 * math.pi)

@@ -57,7 +57,7 @@ def random_channel(epsilon: float, inputs: int, outputs: int, seed: int) -> np.n
     return rows / rows.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("people", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("people", [1, 2, 3, 4, 5, 8, *(pytest.param(n, marks=pytest.mark.long) for n in (6, 7))])
 @pytest.mark.parametrize("local", [0.5, 1.0, 2.0])
 def test_randomized_response_of_few_people(people: int, local: float) -> None:
     region = shuffle(rr(local), people)

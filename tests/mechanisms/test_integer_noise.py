@@ -254,3 +254,14 @@ def test_discrete_gaussian_deltas_down_to_the_smallest_normal_double(sigma: str)
             truth = mp.fsum(max(mp.mpf(0), weights[x - 1] - scale * weights[x]) for x in range(start, len(weights)))
             # a rounding of epsilon changes deltas near a corner by more than its own
             assert float(region.delta(epsilon)) == pytest.approx(float(truth / total), rel=1e-7, abs=0.0)
+
+
+def test_moves_beyond_every_output_hide_nothing() -> None:
+    for text in (
+        "rounded_gaussian(6.2, 100000)",
+        "best_of(truncated_discrete_gaussian(0.19, 3, 391), 1.04, 0.49)",
+        "best_of(truncated_discrete_gaussian(0.19, 3, 7), 3, 1)",
+    ):
+        lower, upper = parse(text).delta_bounds([0.0, 5.0, 300.0])
+        assert upper.tolist() == [1.0] * 3, text
+        assert (lower <= upper).all()
