@@ -196,7 +196,9 @@ class GaussianMixture(JumpTransform):
             )
         moves = np.array(jumps.moves)[:, None]
         starts = np.log(np.array(jumps.shares))[:, None] - 0.5 * moves * moves
-        level = np.where(np.isfinite(moved), moved, 0.0)
+        # no loss beyond that of the far end needs another place, and Newton's steps towards the largest doubles overflow
+        farthest = float((starts + moves * _FAR).max()) + math.log(len(moves)) + 1.0
+        level = np.minimum(np.where(np.isfinite(moved), moved, 0.0), farthest)
         x = ((level - starts) / moves).min(axis=0)
         for _ in range(_STEPS):
             terms = starts + moves * x

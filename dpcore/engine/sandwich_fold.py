@@ -228,6 +228,7 @@ class Fold:
         mean, variance, whole, slack = self._moments
         below = np.flatnonzero(epsilon + _SURE < mean)
         for i in below.tolist():
+            effort.checkpoint()
             t = float(epsilon[i]) + _SURE
             trials = (mean - t) / max(variance, (mean - t) * self.h) * _SLOWER
             best = min(self._below(t, rate) for rate in trials.tolist())

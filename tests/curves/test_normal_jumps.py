@@ -54,3 +54,9 @@ def test_thresholds_beyond_the_normal_tails_of_full_digits(epsilon: float) -> No
         truth = float(true_delta(jumps, epsilon, flipped=False))
     value = GaussianMixture(jumps).delta_bounds(np.array([epsilon]))[1]
     assert float(value[0]) == pytest.approx(truth, rel=1e-12)
+
+
+def test_the_largest_epsilons_have_a_threshold_beyond_every_tail() -> None:
+    mixture = GaussianMixture(Jumps((0.0176, 0.1), (0.5, 0.5), 0.0))
+    assert mixture.delta_bounds(np.array([1e300, 1e308]))[1].tolist() == [0.0, 0.0]
+    assert mixture.threshold(np.array([1e308])).tolist() == mixture.threshold(np.array([1e5])).tolist()
