@@ -37,13 +37,13 @@ class ChosenTransform:
         self.min_loss = min(part.min_loss for part in self.options)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return the logarithm of the average."""
+        """Return the logarithm of the average; nan where that of a part is not known."""
         logs = [part.log_mgf(s) + math.log(w) for w, part in zip(self.weights, self.options, strict=True)]
         top = np.maximum.reduce([value.real for value in logs])
         total = np.zeros_like(logs[0])
-        for value in logs:
-            total += np.exp(value - top)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for value in logs:
+                total += np.exp(value - top)
             return np.asarray(np.log(total) + top, dtype=np.complex128)
 
     def cumulants(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
