@@ -315,6 +315,9 @@ def _on_lines(question: CertificateQuestion, method: str, candidates: list[Candi
     for nodes, c, window, above, below, digits in candidates:
         if digits > _MOST_DIGITS:
             continue
+        if not math.isfinite(nodes):
+            msg = "The terms of a line of this product are beyond the largest doubles."
+            raise Unproved(msg)
         bits = 80 + int(digits / math.log(2)) + int(math.log2(sum(k for _, k in composition.parts) + 1))
         written = str(math.ceil(window / step)) if step else _short(window)
         # nodes of a sampled Gaussian are dear, and its bounds need more of them

@@ -19,6 +19,7 @@ from dpcore.core.notices import collected
 from dpcore.language import parse
 from dpcore_verify.claims import ALONE, FORMAT, LARGEST, digest, verify
 from dpcore_verify.expression import Unproved
+from dpcore_verify.work import limited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,12 +106,13 @@ def certify(
             region = parse(region)
     try:
         ALONE.acquire()
-        Proof(str(region))  # what the checker does not know is refused before anything is computed
-        if epsilon is not None:
-            return _delta(region, float(ANY_LOSS.check(epsilon)))
-        if delta is not None:
-            return _epsilon(region, float(DELTA.check(delta)))
-        return _beta(region, float(ALPHA.check(alpha)))
+        with limited():  # the search for a proof may not compute more than a check
+            Proof(str(region))  # what the checker does not know is refused before anything is computed
+            if epsilon is not None:
+                return _delta(region, float(ANY_LOSS.check(epsilon)))
+            if delta is not None:
+                return _epsilon(region, float(DELTA.check(delta)))
+            return _beta(region, float(ALPHA.check(alpha)))
     except Unproved as reason:
         raise refused(reason) from reason
     finally:
