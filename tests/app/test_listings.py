@@ -25,7 +25,7 @@ PAGES = ("streamlit_app.py", *(f"pages/{file.name}" for file in sorted((ROOT / "
 SLOW = {
     "dp_sgd", "constraints_laplace", "mechanism_cut", "guide_mechanisms", "claimed_cut", "constraints_thousand",
     "ledger_mixed_relations", "ledger_sites", "laplace_1000", "training_small", "constraints_implied",
-    "training_long", "data_series_full", "data_cheated", "map_composition",
+    "training_long", "training_target", "data_series_full", "data_cheated", "map_composition",
 }  # fmt: skip
 QUICK = [preset for preset in presets() if preset.name not in SLOW][::3]
 EXAMPLES = [
