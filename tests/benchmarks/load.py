@@ -125,7 +125,7 @@ async def visit(address: str, number: int, ends: float, tally: Tally) -> None:
     """Open a page, and change a number of it until the time is over."""
     turn = random.Random(number)
     await asyncio.sleep(turn.uniform(0, ARRIVAL))
-    name, key, text, start, step = CHANGES[number % len(CHANGES)]
+    name, key, text, start, step, width = CHANGES[number % len(CHANGES)]
     page = OpenPage(name)
     try:
         begun = time.monotonic()
@@ -145,7 +145,7 @@ async def visit(address: str, number: int, ends: float, tally: Tally) -> None:
             while time.monotonic() < ends:
                 await asyncio.sleep(turn.uniform(PAUSE - 0.5, PAUSE + 0.5))
                 count += 1
-                value = round(start + step * (number + count) + 1e-5 * number, 6)
+                value = round(start + (step * (number + count) + 1e-5 * number) % width, 6)
                 begun = time.monotonic()
                 await socket.send(page.change(key, value if text is None else text.format(value)))
                 await _answer(socket, page)
