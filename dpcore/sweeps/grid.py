@@ -73,7 +73,7 @@ class Grid:
                 raise DomainError(msg)
         holes = {*holes_in(self.expression), *(hole for _, value in self.arguments for hole in holes_in(value))}
         for hole in sorted(holes - set(names)):
-            msg = f"The grid has no values for {{{hole}}}. {nearest(hole, names)}".strip()
+            msg = f"The grid has no values for {quoted(f'{{{hole}}}')}. {nearest(hole, names)}".strip()
             raise DomainError(msg)
         for name in names:
             if name not in holes:
