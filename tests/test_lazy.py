@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
+import dpcore
 from dpcore.core.lazy import LateModule, Lazy
 
 
@@ -52,6 +54,16 @@ def test_a_long_computation_holds_up_no_other_object() -> None:
     worker.join(20)
     other.join(20)
     assert (done, slow.made) == (1, 1)
+
+
+def test_no_object_waits_for_the_lock_of_another_one() -> None:
+    """One visitor's training run would hold up the Stop of everybody else, and its lock would be held for ever in a forked worker."""
+    with_a_lock = [
+        str(file)
+        for file in Path(dpcore.__file__).parent.rglob("*.py")
+        if file.name != "lazy.py" and "cached_property" in file.read_text(encoding="utf-8")
+    ]
+    assert with_a_lock == []
 
 
 def test_a_module_is_imported_when_something_of_it_is_asked_for() -> None:

@@ -1,4 +1,4 @@
-"""Laws of the house about names: a class name once, and no switch on a mechanism outside its room."""
+"""Laws of the house: a class name once, no switch on a mechanism outside its room, and no module of more than 500 lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "dpcore"
 SWITCH = re.compile(r"isinstance\([^)]*(Laplace|Gaussian|Geometric|Uniform|Staircase|RandomizedResponse|Poisson)")
 ROOMS = {"mechanisms", "curves", "engine"}
+MOST_LINES = 500
 
 
 def test_a_class_name_is_used_once() -> None:
@@ -30,3 +31,9 @@ def test_no_switch_on_a_mechanism_outside_its_room() -> None:
         if SWITCH.search(line)
     ]
     assert switches == []
+
+
+def test_no_module_is_too_long_to_read() -> None:
+    files = [*PACKAGE.rglob("*.py"), *PACKAGE.with_name("dpcore_verify").rglob("*.py")]
+    lines = {str(file): file.read_text(encoding="utf-8").count("\n") for file in files}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}

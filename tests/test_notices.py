@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import doctest
+import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import pytest
 
+import dpcore
 from dpcore import dptv, parse
 from dpcore.core import notices
 from dpcore.core.errors import DomainWarning
@@ -48,6 +51,18 @@ def test_no_thread_hears_what_is_said_to_another() -> None:
         for number, heard in enumerate(visitors.map(visit, range(8))):
             assert len(heard) == 50
             assert {text.split(" is above")[0] for text in heard} == {f"eta {float(f'0.9{number}')!r}"}
+
+
+def test_only_the_command_line_speaks_to_the_whole_process() -> None:
+    """A filter of Python's warnings is one for all visitors of the app; the site runs its examples in a process of its own."""
+    package = Path(dpcore.__file__).parent
+    speaking = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if re.search(r"\bwarnings\.\w", file.read_text(encoding="utf-8"))
+    }
+    alone = {"core/notices.py", "site/reference/examples.py"}
+    assert {file for file in speaking if not file.startswith("cli/")} == alone
 
 
 def test_the_example_of_the_module() -> None:

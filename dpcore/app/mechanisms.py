@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from dpcore.audit.threshold import Test, pair_of
 from dpcore.charts import theme
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS, kind, labelled, readable
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.mechanisms.base import Mechanism
@@ -52,7 +52,7 @@ class MechanismView:
     alpha: float
     delta: float
 
-    @cached_property
+    @Lazy
     def mechanism(self) -> Mechanism:
         """The mechanism."""
         return read(self.text)[0]
@@ -66,7 +66,7 @@ class MechanismView:
             return str(error)
         return ""
 
-    @cached_property
+    @Lazy
     def test(self) -> Test | None:
         """The test at the chosen false-positive rate; None where the mechanism has no noise of its own."""
         return None if self.no_noise else pair_of(self.mechanism).at_rate(self.alpha)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.app import work
 from dpcore.app.plan_a_release_lists import ANSWER_FIELDS, COLUMN_FIELDS, answer_of, cells_of, column_of
 from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import shown
 from dpcore.core.results import kept_by, result
 from dpcore.planner import PlanAnswer, PlannedRelease, PublicColumn, ReleasePlan, charges, plan_to_toml, solve
@@ -165,7 +165,7 @@ class PlanView:
         table = {"draw": "plan", "plan": plan_to_toml(self.plan), "view": self.picture, **known}
         return Spec(table, files=self.table.files if self.table is not None else {})
 
-    @cached_property
+    @Lazy
     def data(self) -> PlanTable | None:
         """The columns of the table that the plan uses, read as the recipe of the figure does; None without a table."""
         with kept_by(work.keeper(self.store)):
@@ -183,7 +183,7 @@ class PlanView:
         """The plan beside its table; None without a table."""
         return None if self.data is None else PlannedRelease(self.solution, self.data)
 
-    @cached_property
+    @Lazy
     def charges(self) -> tuple[Charge, ...]:
         """The answers that are charged together."""
         return charges(self.plan)

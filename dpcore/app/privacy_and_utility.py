@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dpcore.app import forms, privacy_and_utility_data, work
 from dpcore.app.settings import Kind, label_of, meant, values_of, written
 from dpcore.core.domains import COUNT
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import Choice
 from dpcore.core.results import kept_by
 from dpcore.language.numbers import read_value
@@ -83,7 +83,7 @@ class UtilityView:
     releases: int
     seed: int
 
-    @cached_property
+    @Lazy
     def data(self) -> Dataset:
         """The data, as the recipe of the figures makes them; what is read of a visitor's file is kept by the visitor alone."""
         with kept_by(work.keeper(self.source.store)):

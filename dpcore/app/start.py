@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from dpcore.app.live import Handle
 from dpcore.audit.threshold import Test, pair_of
 from dpcore.core import domains
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.core.parameter import Parameter
 from dpcore.mechanisms.laplace import Laplace
@@ -43,12 +43,12 @@ class StartStory:
     epsilon: float = EPSILON
     threshold: float = THRESHOLD
 
-    @cached_property
+    @Lazy
     def mechanism(self) -> Laplace:
         """The noise: its scale is 1 / epsilon because you move the count by 1."""
         return Laplace(self.epsilon)
 
-    @cached_property
+    @Lazy
     def test(self) -> Test:
         """The guess."""
         return pair_of(self.mechanism, WITHOUT).at(self.threshold)

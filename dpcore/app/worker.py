@@ -3,8 +3,8 @@
 The worker is a copy of the server (`os.fork`), so it can run any closure. It computes one result, sends it back as
 bytes and exits. It is killed when its time is up, when the visitor changes something and when the visitor leaves. The
 system limits its memory. The server's threads do not exist in the copy, and the worker touches nothing that they may
-have locked: it closes their connections and only computes. If it hangs all the same, it runs out of time like any other
-work.
+have locked: it closes their connections and only computes, no copy is made while a module is imported, and the stores of results
+get new locks. If it hangs all the same, it runs out of time like any other work.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import contextlib
 import gc
 import os
 import pickle
-import select
+import selectors
 import signal
 import struct
+import sys
 import threading
 import time
 from pathlib import Path
@@ -80,6 +81,7 @@ def run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byte
     """
     _wait_for_slot(tell)
     try:
+        _wait_for_imports(tell)
         return _run(make, tell)
     finally:
         _slots.release()
@@ -90,6 +92,19 @@ def _wait_for_slot(tell: Callable[[float], None]) -> None:
     while not _slots.acquire(timeout=TICK):  # looks at the clock
         tell(0.0)
         _check_time()
+
+
+def _wait_for_imports(tell: Callable[[float], None]) -> None:
+    """Wait until no other thread imports a module: in the copy its import would never end, nor would any other import of it."""
+    while any(_is_imported(module) for module in list(sys.modules.values())):  # looks at the clock
+        time.sleep(TICK)
+        tell(0.0)
+        _check_time()
+
+
+def _is_imported(module: object) -> bool:
+    """Whether a module is being imported at the moment, as Python itself notes in its specification."""
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
 
 
 def _check_time() -> None:
@@ -115,9 +130,15 @@ def _run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byt
 
 def _result(reader: int, tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
     """Read the worker's messages until its result arrives."""
+    with selectors.DefaultSelector() as ready:  # `select.select` knows 1024 files only; each connection is one
+        ready.register(reader, selectors.EVENT_READ)
+        return _read(reader, ready, tell)
+
+
+def _read(reader: int, ready: selectors.BaseSelector, tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
     received, fraction = bytearray(), 0.0
     while True:  # looks at the clock every `TICK`, and ends with the worker
-        if select.select([reader], [], [], TICK)[0]:
+        if ready.select(TICK):
             chunk = os.read(reader, 1 << 20)
             if not chunk:
                 msg = f"The computation was ended: it needed more than the {MEMORY // 1_000_000} MB of memory allowed."

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +32,7 @@ from scipy.special import ndtri
 from dpcore.audit.measurements import Counts, Measurement, Scores
 from dpcore.core import domains
 from dpcore.core.domains import DELTA, FPR
+from dpcore.core.lazy import Lazy
 from dpcore.regions.guarantees import Points
 
 if TYPE_CHECKING:
@@ -64,32 +64,32 @@ class Audit:
         """Check the confidence."""
         domains.CONFIDENCE.check(self.confidence)
 
-    @cached_property
+    @Lazy
     def limits(self) -> Bounds:
         """Upper limits (a, b) of the false positives and false negatives of each test, all at once."""
         return self.measurement.upper(1.0 - self.confidence)
 
-    @cached_property
+    @Lazy
     def attack(self) -> Bounds:
         """Lower limits of both rates, which hold together with the same confidence: this attack is no better."""
         return self.measurement.lower(1.0 - self.confidence)
 
-    @cached_property
+    @Lazy
     def proved(self) -> Bounds:
         """Corners of the proved curve, from (0, 1) to (1, 0): no mechanism with a curve above it produced this."""
         return envelope(*self.limits)
 
-    @cached_property
+    @Lazy
     def measured(self) -> Bounds:
         """Corners of the convex envelope of the measured rates: an estimate, too good by chance."""
         return envelope(*self.measurement.rates())
 
-    @cached_property
+    @Lazy
     def optimistic(self) -> Bounds:
         """Corners of the envelope of the lower limits: the most this attack can reach; other attacks may do better."""
         return envelope(*self.attack)
 
-    @cached_property
+    @Lazy
     def region(self) -> TradeOff:
         """The proved curve as a region, which the mechanism's own region contains; at most some dozen corners."""
         alpha, beta = (thinned[1:-1] for thinned in _thinned(self.proved))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from dpcore.audit.confidence import MOST_TRIALS, TRIALS, ranks, simultaneous_limits, upper_limits
 from dpcore.core.domains import ALPHA, ANY_LOSS
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.parameter import shown
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Scores:
         """Return the false positives and false negatives of each threshold."""
         return self._error_counts
 
-    @cached_property
+    @Lazy
     def _error_counts(self) -> Pairs:
         at = self.thresholds
         accused = self.outsiders.size - np.searchsorted(self.outsiders, at, side="right")

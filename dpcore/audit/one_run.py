@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +40,7 @@ from scipy.special import betainc, gammaln, ndtr, ndtri
 from dpcore.core.domains import CONFIDENCE, COUNT, DELTA, LOSS
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.regions import gate
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class OneRunAudit:
 
         return self._largest(contradicted)
 
-    @cached_property
+    @Lazy
     def mu(self) -> float:
         """A lower bound of the mu of Gaussian privacy; 0 if no loss is shown."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.domains import ALPHA
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -81,7 +81,7 @@ class AnswerPair:
         """Return the range of answers to draw: both distributions without their rarest answers."""
         return self._window
 
-    @cached_property
+    @Lazy
     def _window(self) -> tuple[float, float]:
         if self.labels:
             return -0.6, len(self.labels) - 0.4

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ from dpcore.core.domains import COUNT, SHARE
 from dpcore.core.effort import checkpoint, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import EXACT, FACTS, kind, labelled
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.language import parse
 from dpcore.regions import gate
@@ -53,7 +53,7 @@ class Copies:
     k: int
     limit: Limit
 
-    @cached_property
+    @Lazy
     def composed(self) -> TradeOff:
         """The composition itself."""
         return self.mechanism**self.k
@@ -63,7 +63,7 @@ class Copies:
         """The limit by its numbers."""
         return Goal(self.limit.mu * math.sqrt(self.k), self.limit.failing(self.k))
 
-    @cached_property
+    @Lazy
     def region(self) -> TradeOff:
         """The limit as a region; an approximation of the composition."""
         return self.goal.region

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, ctx
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
 from dpcore_verify import contour
 from dpcore_verify.claims import compositions, enclose
@@ -213,14 +213,14 @@ class _Shape:
             self.known[key] = sum(k * _log(law, key) for law, k in self.composition.parts)
         return self.known[key]
 
-    @cached_property
+    @Lazy
     def core(self) -> float:
         """The spread near c = 0: without the rare far jumps of a small sample, which a line weights and no |phi| shows."""
         if not any(isinstance(law, Sampled) for law, _ in self.composition.parts):
             return math.inf
         return math.inf if self.cut else self.spread(1.0)
 
-    @cached_property
+    @Lazy
     def cut(self) -> bool:
         """Whether its losses are cut."""
         return any(isinstance(law, Cut) for law, _ in self.composition.parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -13,6 +12,7 @@ import pandas as pd
 from dpcore.charts import theme
 from dpcore.charts.vega_lite import layer_spec
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.words import outward
 
@@ -48,7 +48,7 @@ class Figure:
     title: str
     notes: tuple[str, ...] = ()
 
-    @cached_property
+    @Lazy
     def outline(self) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
         """The chart as a Vega-Lite specification without data, and its tables by name; computed once.
 

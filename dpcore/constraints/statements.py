@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import numeral
 from dpcore.core.registry import DELTA, EPSILON
 from dpcore.language import parse
@@ -87,7 +88,7 @@ class Constraints:
         """The list as written in a field or a link."""
         return "; ".join(str(item) for item in self.items)
 
-    @cached_property
+    @Lazy
     def region(self) -> TradeOff:
         """What all statements together promise: the intersection of their regions, f = max_i f_i."""
         return reduce(and_, (item.region for item in self.items))

@@ -7,7 +7,6 @@ segment per loss L, of width p (P0 mass), drop q (P1 mass) and slope -e^L.
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,6 +25,8 @@ _CELLS = 2_000_000  # values of s times losses in memory at once, 32 MB
 _LINE, _DEAR = 64, 50_000
 """Nodes of a line, and nodes times losses, from which phases are taken from tables: a direct sum takes some 30 ns for each."""
 _UNIT = 2.0**-53
+_SURPLUS = 1e-12
+"""Mass above 1 that is rounding, as in `dpcore.curves.polygon_algebra`; a larger one is an error, and betas above guessing show it."""
 _LITTLE = 64.0
 """Rounding of M, in units of 2^-53, that needs no closer bound."""
 _FEW, _NARROW, _NEAR = 64, 1e-2, 0.1
@@ -104,11 +105,11 @@ class Polygon(Curve):
             and np.allclose(self.p, self.q[::-1], rtol=1e-12, atol=0)
         )
 
-    @cached_property
+    @Lazy
     def _tables(self) -> profile.Tables:
         return profile.tables(self.loss, self.q, self.q_inf)
 
-    @cached_property
+    @Lazy
     def _inverse_tables(self) -> profile.Tables:
         return profile.tables(-self.loss[::-1], self.p[::-1], self.p_inf)
 
@@ -160,11 +161,11 @@ class Polygon(Curve):
             rounding=self.rounding,
         )
 
-    @cached_property
+    @Lazy
     def vertices(self) -> tuple[FloatArray, FloatArray]:
         """Corner points (alpha, beta), alpha ascending, from (0, 1 - q_inf) to where beta is 0, then (1, 0)."""
-        alpha = np.concatenate(([0.0], np.cumsum(self.p[::-1])))
-        beta = np.concatenate((np.cumsum(self.q)[::-1], [0.0]))
+        alpha = profile.suffix_sums(self.p)[::-1]
+        beta = profile.suffix_sums(self.q[::-1])
         alpha = np.minimum(alpha, 1.0)
         beta = np.minimum(beta, 1.0)
         # the total of the finite masses comes from their sum or from the mass at infinity, whichever is smaller
@@ -189,16 +190,27 @@ class Polygon(Curve):
         share = np.divide(corner[right] - alpha, width, out=np.zeros_like(alpha), where=width > 0)
         value = beta_at[right] + np.clip(share, 0.0, 1.0) * (beta_at[right - 1] - beta_at[right])
         value = np.where(alpha <= 0.0, beta_at[0], np.where(alpha >= 1.0, 0.0, value))
-        # rates of corners are rounded sums near 1; a larger excess over blind guessing is an error and is not hidden
+        # a larger excess over blind guessing is an error and is not hidden
         guessing = 1.0 - alpha
-        value = np.where(value <= guessing + 8 * _UNIT, np.minimum(value, guessing), value)
+        value = np.where(value <= guessing + self._surplus, np.minimum(value, guessing), value)
         return value, value
+
+    @Lazy
+    def _surplus(self) -> float:
+        """Bound how far rounding lifts a corner above blind guessing.
+
+        A corner has the rate alpha, all p above a loss, and the rate beta, all q below it. If that loss is not negative, no p above
+        it exceeds its q, and alpha + beta is at most the sum of all q; else it is at most that of all p. Such a sum may exceed 1 by the
+        rounding of the masses, and each rate is a rounded sum near 1.
+        """
+        most = max(self.p_inf + float(np.sum(self.p)), self.q_inf + float(np.sum(self.q)))
+        return min(max(most - 1.0, 0.0), _SURPLUS) + (8.0 + 2.0 * profile.suffix_rounding(self.size)) * _UNIT
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
         """Return the true-positive rate: masses of the largest losses first, so that small rates keep their digits."""
         alpha = np.asarray(alpha, dtype=np.float64)
-        corner = np.concatenate(([0.0], np.cumsum(self.p[::-1])))
-        height = self.q_inf + np.concatenate(([0.0], np.cumsum(self.q[::-1])))
+        corner = profile.suffix_sums(self.p)[::-1]
+        height = self.q_inf + profile.suffix_sums(self.q)[::-1]
         # losses whose P0 mass underflows still require a rate above 0
         value = np.where(alpha > 0.0, np.interp(alpha, corner, height), self.q_inf)
         value = np.clip(value, 0.0, 1.0)

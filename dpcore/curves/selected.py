@@ -49,12 +49,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.lazy import Lazy
 from dpcore.core.rounding import UNIT
 from dpcore.curves import polygon_algebra
 from dpcore.curves.possible import deltas, raised
@@ -92,7 +92,7 @@ class RunCount:
     mean: float
     shape: float
 
-    @cached_property
+    @Lazy
     def log_gamma(self) -> float:
         """The logarithm of the parameter g in (0, 1), from the mean s (1-g) / (g (1-g^s)), never above the truth."""
         low, high = math.log(1e-18), 0.0
@@ -107,7 +107,7 @@ class RunCount:
         """The parameter g."""
         return math.exp(self.log_gamma)
 
-    @cached_property
+    @Lazy
     def _odds(self) -> float:
         """(1 - g) / g."""
         return math.expm1(-self.log_gamma)

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 TINY = 1e-321
 """Added outward where a product may have underflowed."""
 
-LOG_HUGE = 700.0
-"""Largest exponent of e that is evaluated."""
+LOG_HUGE, LOG_TINY = 700.0, -700.0
+"""Largest exponent of e that is evaluated, and the logarithm below which a bound is too close to the smallest doubles for a
+contour."""
 
 NOTHING = np.zeros(0)
 """No bracket yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections import OrderedDict
 from itertools import count
@@ -69,6 +70,10 @@ class LatticeStore:
             for key in [key for key in self._entries if key[0] == owner]:
                 self._drop(key)
 
+    def unlock(self) -> None:
+        """Give a forked process its own lock: the thread that held the old one may not exist there."""
+        self._lock = RLock()
+
     def _drop(self, key: tuple[int, Hashable]) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
@@ -76,3 +81,6 @@ class LatticeStore:
 
 
 STORE = LatticeStore()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=STORE.unlock)

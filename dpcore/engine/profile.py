@@ -71,7 +71,7 @@ class Tables(NamedTuple):
 
 def _grid(values: FloatArray) -> FloatArray:
     """Cut a sequence into consecutive rows of about sqrt(n) / 4 values, zeros behind the end."""
-    width = max(1, int(np.sqrt(values.size) / 4))
+    width = _width(values.size)
     full = values.size // width
     if full * width == values.size:
         return values.reshape(full, width)
@@ -93,8 +93,8 @@ def _running(values: FloatArray) -> FloatArray:
 def suffix_sums(values: FloatArray) -> FloatArray:
     """Return s of length n + 1 with ``s[j] = values[j] + ... + values[n-1]`` and ``s[n] = 0``.
 
-    For non-negative values the relative error is at most about sqrt(n) units in the last place above 1024 values,
-    because the sums run in blocks of about sqrt(n) terms instead of one chain.
+    For non-negative values the relative error is at most `suffix_rounding` units, because above 1024 values the sums run in
+    blocks of about sqrt(n) terms instead of one chain.
     """
     out = np.zeros(values.size + 1)
     if values.size <= _CHAIN:
@@ -102,6 +102,21 @@ def suffix_sums(values: FloatArray) -> FloatArray:
     else:
         out[:-1] = _running(np.asarray(values[::-1], dtype=np.float64))[::-1]
     return out
+
+
+def suffix_rounding(n: int) -> float:
+    """Bound the relative error of `suffix_sums` of n non-negative values, in units of 2^-53.
+
+    Each addition costs a unit: those of one chain, or those along a row of the grid and down its rows.
+    """
+    if n <= _CHAIN:
+        return float(n)
+    width = _width(n)
+    return width + n / width + 2.0
+
+
+def _width(n: int) -> int:
+    return max(1, int(np.sqrt(n) / 4))
 
 
 def _discounted(loss: FloatArray, q: FloatArray, factor: FloatArray, before: float, carry: float) -> FloatArray:

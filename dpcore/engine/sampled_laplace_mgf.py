@@ -34,7 +34,6 @@ c < -1 it falls, and sums of left ends are.
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +41,7 @@ from scipy.special import roots_legendre
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import BudgetError
+from dpcore.core.lazy import Lazy
 from dpcore.engine.gauss_legendre import legendre
 from dpcore.engine.products import product
 
@@ -125,7 +125,7 @@ class SampledLaplaceLoss:
             np.minimum(least, bound / (2 * step), out=least)
         return np.asarray(2 ** np.ceil(np.log2(np.maximum(least, 4.0))), dtype=np.int64)
 
-    @cached_property
+    @Lazy
     def _ellipses(self) -> list[tuple[float, float, FloatArray, FloatArray, FloatArray, FloatArray]]:
         """Return, for each half axis b, what the bounds of all panels need: log rho, log of the constant, and columns of one per panel."""
         h, out = self.half, []
@@ -142,7 +142,7 @@ class SampledLaplaceLoss:
             out.append((step, max(math.log(constant / _UNIT), 0.0), largest, smallest, angle, weight))
         return out
 
-    @cached_property
+    @Lazy
     def tallest(self) -> float:
         """Up to which imaginary part the transform is computed, for moderate real parts."""
         heights = 2.0 ** np.arange(40.0)
@@ -216,7 +216,7 @@ class SampledLaplaceLoss:
         value[known], slope[known] = np.log(total) + peak, product(table, loss) / total
         return value, slope
 
-    @cached_property
+    @Lazy
     def _graded(self) -> tuple[FloatArray, FloatArray]:
         """Return the law by panels that shrink towards both ends of the range of t."""
         inner = np.linspace(self.start, self.eps0, 2 * self.panels + 1)[1:-1]  # one middle, if there is one panel

@@ -6,7 +6,6 @@ import csv
 import io
 from codecs import BOM_UTF8
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,6 +13,7 @@ import pandas as pd
 
 from dpcore.core.effort import checkpoint, claim
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import shown
 from dpcore.files.csv_writer import MARK, unmarked
 from dpcore.files.sheet import MISSING, filled, number_in, rows_of
@@ -71,12 +71,12 @@ class CodedColumn:
         codes = places.astype(_smallest(len(values)))[self.codes] if len(texts) else self.codes
         return CodedColumn(name or self.name, codes, tuple(map(str, values)))
 
-    @cached_property
+    @Lazy
     def missing(self) -> Flags:
         """Whether each distinct text stands for a missing value."""
         return np.array([value.lower() in MISSING for value in self.texts], dtype=np.bool_)
 
-    @cached_property
+    @Lazy
     def counts(self) -> NDArray[np.int64]:
         """How often each distinct text occurs."""
         return np.bincount(self.codes, minlength=len(self.texts))

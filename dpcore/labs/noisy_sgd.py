@@ -11,13 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from dpcore.core.effort import checkpoint
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import Parameter
 
 if TYPE_CHECKING:
@@ -64,22 +64,22 @@ class Schedule:
         for parameter in (STEPS, DECAY, GROWTH, RATE, BUDGET, GRADIENT):
             object.__setattr__(self, parameter.name, parameter.check(getattr(self, parameter.name)))
 
-    @cached_property
+    @Lazy
     def rates(self) -> FloatArray:
         """Learning rates eta_0 ... eta_(N-1)."""
         return np.asarray(self.rate * (1.0 + np.arange(self.steps)) ** -self.rho, dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def sums(self) -> FloatArray:
         """S_1 ... S_N."""
         return np.asarray(np.cumsum(self.rates), dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def promised(self) -> FloatArray:
         """Loss the source promises for each iterate alone, epsilon t^kappa, t = 1 ... N."""
         return np.asarray(self.epsilon * np.arange(1.0, self.steps + 1.0) ** self.kappa, dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def noise(self) -> FloatArray:
         r"""Noise levels gamma_1 ... gamma_N.
 
@@ -91,7 +91,7 @@ class Schedule:
         """
         return np.asarray(self.gradient * self.sums / (self.rates * self.promised), dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def losses(self) -> FloatArray:
         """Loss D / gamma_t of each step for someone who sees all iterates; the t-th is promised_t eta_(t-1) / S_t."""
         return np.asarray(self.gradient / self.noise, dtype=np.float64)

@@ -8,13 +8,13 @@ no residual there reaches the clip.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import numeral
 from dpcore.core.registry import Parameter
 from dpcore.words import outward
@@ -96,7 +96,7 @@ class Ridge:
         """Number of points."""
         return len(self.v)
 
-    @cached_property
+    @Lazy
     def points(self) -> tuple[FloatArray, FloatArray]:
         """The two coordinates as arrays."""
         return np.array(self.v), np.array(self.u)
@@ -111,7 +111,7 @@ class Ridge:
         """A clipped residual c gives the gradient c (1, v): two of them differ by at most 4 clip in l1 norm."""
         return 4.0 * self.clip
 
-    @cached_property
+    @Lazy
     def best(self) -> FloatArray:
         r"""The ridge line (7.9): slope :math:`S_{uv}/(S_{vv}+\lambda)` with 1/n moments, through the mean point."""
         v, u = self.points

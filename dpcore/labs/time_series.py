@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dpcore.core.domains import POSITIVE, PRIOR
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import unknown
 from dpcore.planner.series.attacks import largest_move, user_attack
 from dpcore.planner.series.model import FLAT, SeriesModel
@@ -145,17 +145,17 @@ class Autoregression:
         """Return the standard deviation of the noise added at time 1 or 2."""
         return self.query / self.epsilon[time - 1] * math.sqrt(2.0 * logarithm(self.delta[time - 1]))
 
-    @cached_property
+    @Lazy
     def columns(self) -> FloatArray:
         """Column sums of A: what each record at time 1 gives to the total at time 2."""
         return np.asarray(np.array(self.matrix).sum(axis=0), dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def innovation(self) -> float:
         """Sum of all entries of the covariance: the variance of the sum of the innovations."""
         return max(0.0, float(np.array(self.covariance).sum()))
 
-    @cached_property
+    @Lazy
     def series(self) -> SeriesModel:
         """The series as the planner takes it."""
         return SeriesModel(self.matrix, self.covariance, self.reach)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -12,6 +11,7 @@ from dpcore.core.domains import DELTA
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import kind as kind_of
+from dpcore.core.notices import notice
 from dpcore.ledger.bounds import theorems
 from dpcore.ledger.costs import costs
 from dpcore.theorems import theorem
@@ -136,7 +136,7 @@ def _alone(ledger: Ledger, delta: float) -> pd.DataFrame:
     different = len({(str(release.region), release.count) for release in ledger.rows})
     if different > MOST_ALONE:
         msg = f"The ledger has {grouped(different)} different rows; each alone is listed for up to {MOST_ALONE}."
-        warnings.warn(msg, UserWarning, stacklevel=2)
+        notice(msg)
         return pd.DataFrame(columns=list(_COMPUTED_COLUMNS))
     for release in ledger.rows:
         region = release.composed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from dpcore.core.domains import DELTA, LOSS
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import settled
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.ledger.bounds import total
 from dpcore.ledger.quick import CopyEstimate, ListContours
@@ -194,7 +194,7 @@ class _CopySearch:
         self.tolerance = current().tolerance
         self.cache: dict[int, tuple[float, tuple[float, float]]] = {}  # the tolerance and the bracket
 
-    @cached_property
+    @Lazy
     def most(self) -> int:
         """The largest number to try: at most 10^9 copies of one release are composed."""
         counts = {node.text: count for node, count in self.ledger.factors}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError, RelationError
+from dpcore.core.lazy import Lazy
 from dpcore.core.notices import collected, notice
 from dpcore.core.registry import RELATIONS, shown
 from dpcore.language import parse
@@ -178,14 +179,14 @@ class Ledger:
             msg = f"The ledger has rows 1 to {len(self.rows)}, got row {row + 1}."
             raise DomainError(msg)
 
-    @cached_property
+    @Lazy
     def memory(self) -> dict[Any, Any]:
         """A cache of numbers about this ledger, with the same lifetime."""
         return {}
 
     # ---- what the rows are together --------------------------------------------------------------------------
 
-    @cached_property
+    @Lazy
     def neighbours(self) -> str:
         """The relation of all rows: the stated one, or the one they share; rows that disagree are an error.
 
@@ -207,14 +208,14 @@ class Ledger:
             raise RelationError(msg)
         return next(iter(first), ADD_REMOVE if any(map(self._is_silent, self.groups)) else "any")
 
-    @cached_property
+    @Lazy
     def assumed(self) -> tuple[int, ...]:
         """The rows (from 0) whose own relation differs from the stated one."""
         return tuple(
             row for row, release in enumerate(self.rows) if release.region.neighbours not in ("any", self.neighbours)
         )
 
-    @cached_property
+    @Lazy
     def groups(self) -> dict[str, list[int]]:
         """The rows (from 0) of each parallel group."""
         rows: dict[str, list[int]] = {}
@@ -254,7 +255,7 @@ class Ledger:
     def _related(self, node: TradeOff) -> TradeOff:
         return node if node.neighbours in ("any", self.neighbours) else Assume(node, self.neighbours)
 
-    @cached_property
+    @Lazy
     def factors(self) -> Factors:
         """What is composed: different atoms with counts, equal ones of all rows joined; groups by their worst rows."""
         parts: Factors = []
@@ -270,12 +271,12 @@ class Ledger:
             joined[node.text] = (node, count) if old is None else (old[0], old[1] + count)
         return list(joined.values())
 
-    @cached_property
+    @Lazy
     def region(self) -> TradeOff:
         """The region of the whole ledger; perfect privacy if it has no rows."""
         return composed(self.factors)
 
-    @cached_property
+    @Lazy
     def named_region(self) -> TradeOff:
         """The same region, under the relation of the ledger.
 

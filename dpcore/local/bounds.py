@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dpcore.core.lazy import Lazy
 from dpcore.local.channels import Channel, binary
 from dpcore.local.measures import MEASURES, DivergenceMeasure
 from dpcore.local.optimum import Optimum, optimum, why_not
@@ -42,7 +42,7 @@ class Case:
     promise: LocalPromise
     measure: DivergenceMeasure
 
-    @cached_property
+    @Lazy
     def t(self) -> float:
         """Total variation of the hypotheses."""
         return self.question.total_variation
@@ -67,23 +67,23 @@ class Case:
         """Return log R, the largest log likelihood ratio of an output."""
         return math.log1p(self.growth * self.t)
 
-    @cached_property
+    @Lazy
     def apart(self) -> float:
         """The measure of the hypotheses themselves."""
         return self.measure.apart(self.question)
 
-    @cached_property
+    @Lazy
     def best(self) -> Optimum | None:
         """The best channel, if it can be computed."""
         return None if why_not(self.question, self.promise) else optimum(self.question, self.promise, self.measure)
 
-    @cached_property
+    @Lazy
     def free(self) -> Optimum | None:
         """The best channel without the bound on the total variation."""
         plain = self.promise.without_eta()
         return None if why_not(self.question, plain) else optimum(self.question, plain, self.measure)
 
-    @cached_property
+    @Lazy
     def two(self) -> Channel:
         """The binary mechanism."""
         return binary(self.question, self.promise)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import shown
 from dpcore.local.hypotheses import SUM_TOLERANCE
 from dpcore.regions.algebra import Union
@@ -66,7 +66,7 @@ class Channel:
         rows = tuple(tuple(float(value) / math.fsum(row) + 0.0 for value in row) for row in self.rows)
         object.__setattr__(self, "rows", rows)
 
-    @cached_property
+    @Lazy
     def matrix(self) -> FloatArray:
         """The rows as an array."""
         return np.array(self.rows)
@@ -76,7 +76,7 @@ class Channel:
         first, second = question.arrays
         return first @ self.matrix, second @ self.matrix
 
-    @cached_property
+    @Lazy
     def epsilon(self) -> float:
         """The smallest epsilon of pure local privacy: the largest log ratio in a column; infinite if one side is 0."""
         low, high = self.matrix.min(axis=0), self.matrix.max(axis=0)
@@ -90,7 +90,7 @@ class Channel:
         grown = math.exp(epsilon) * self.matrix
         return max(float(np.maximum(row - grown, 0.0).sum(axis=1).max()) for row in self.matrix)
 
-    @cached_property
+    @Lazy
     def total_variation(self) -> float:
         """Dobrushin's coefficient: the largest total variation between two rows."""
         return self.delta(0.0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpcore.core.domains import PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import DELTA, EPSILON, ETA, shown
 from dpcore.regions.guarantees import DP, DPTV, TV, largest_eta
@@ -74,17 +74,17 @@ class Hypotheses:
         """Number of letters."""
         return len(self.p0)
 
-    @cached_property
+    @Lazy
     def arrays(self) -> tuple[FloatArray, FloatArray]:
         """P0 and P1 as arrays."""
         return np.array(self.p0), np.array(self.p1)
 
-    @cached_property
+    @Lazy
     def total_variation(self) -> float:
         """Half the sum of |P0 - P1|: 0 if they are the same, 1 if no letter is possible under both."""
         return math.fsum(abs(a - b) for a, b in zip(self.p0, self.p1, strict=True)) / 2
 
-    @cached_property
+    @Lazy
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Letters grouped by likelihood ratio, the most likely under P0 first; impossible letters join the first group.
 
@@ -100,7 +100,7 @@ class Hypotheses:
         groups[0] += [x for x in range(self.size) if share[x] > 1]
         return tuple(tuple(sorted(group)) for group in groups)
 
-    @cached_property
+    @Lazy
     def grouped(self) -> tuple[FloatArray, FloatArray]:
         """P0 and P1 of the groups."""
         first, second = self.arrays

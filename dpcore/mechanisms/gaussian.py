@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import DELTA, EPSILON, SENSITIVITY, SIGMA, Oracle, register
 from dpcore.curves import renyi_divergence
@@ -220,7 +220,7 @@ class GaussianAnalytic(GaussianNoise):
         """The exact standard deviation, rounded up."""
         return math.nextafter(1.0 / self.gaussian_mu, math.inf)
 
-    @cached_property
+    @Lazy
     def gaussian_mu(self) -> float:
         """The largest mu that is (epsilon, delta)-private."""
         return largest_mu(self.epsilon_, self.delta_)

@@ -8,13 +8,13 @@ profile keeps its relative precision in the tails, where 1 - beta does not, so t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from dpcore.core.effort import checkpoint, current
 from dpcore.core.errors import BudgetError
+from dpcore.core.lazy import Lazy
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.possible import deltas
 
@@ -81,12 +81,12 @@ class _Side:
         gap = np.abs(np.log(np.maximum(upper_a, _SMALLEST)) - np.log(np.maximum(upper_b, _SMALLEST)))
         return np.asarray(larger - smaller, dtype=np.float64), np.asarray(gap, dtype=np.float64)
 
-    @cached_property
+    @Lazy
     def wide(self) -> FloatArray:
         """The grid on both sides of 0, for tangents that lie beyond the diagonal."""
         return np.concatenate((-self.epsilon[:0:-1], self.epsilon))
 
-    @cached_property
+    @Lazy
     def profiles(self) -> tuple[FloatArray, FloatArray]:
         """Both deltas on that grid."""
         a, b = self.curves

@@ -9,12 +9,12 @@ straight pieces it is the function itself. Straight lines between the points lie
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.core.parameter import Choice, shown
 from dpcore.core.registry import Oracle, Parameter, register
@@ -73,7 +73,7 @@ class FormulaRegion(Atom):
         if self.close == "no":
             self._check_convex(np.linspace(0.0, 1.0, CELLS + 1), values)
 
-    @cached_property
+    @Lazy
     def node(self) -> FormulaNode:
         """The tree of the formula."""
         return read_formula(self.formula)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +12,7 @@ import pandas as pd
 
 from dpcore.charts import theme
 from dpcore.charts.export import picture
+from dpcore.core.lazy import Lazy
 from dpcore.files.csv_writer import frame_text
 from dpcore.language import parse
 from dpcore.site.colours import adaptable
@@ -69,7 +69,7 @@ class RenderedFigure:
         """Whether the live chart has sliders, which its picture does not show."""
         return any(isinstance(one.get("bind"), dict) for one in self.chart.get("params", []))
 
-    @cached_property
+    @Lazy
     def table(self) -> Table:
         """The numbers as the page shows them; what the names of regions mean is among its parameters."""
         columns, rows = rows_of(self.numbers)

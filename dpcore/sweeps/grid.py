@@ -7,11 +7,11 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError, ParseError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of
 from dpcore.core.registry import shown
@@ -73,7 +73,7 @@ class Grid:
                 raise DomainError(msg)
         holes = {*holes_in(self.expression), *(hole for _, value in self.arguments for hole in holes_in(value))}
         for hole in sorted(holes - set(names)):
-            msg = f"The grid has no values for {{{hole}}}. {nearest(hole, names)}".strip()
+            msg = f"The grid has no values for {quoted(f'{{{hole}}}')}. {nearest(hole, names)}".strip()
             raise DomainError(msg)
         for name in names:
             if name not in holes:
@@ -100,7 +100,7 @@ class Grid:
         """Number of cells."""
         return math.prod(len(values) for _, values in self.axes)
 
-    @cached_property
+    @Lazy
     def power(self) -> str | None:
         """The hole that is the power of the whole expression and stands nowhere else, if there is one."""
         last = re.search(r"\^\s*\{([^{}]*)\}\s*$", self.expression)
@@ -112,7 +112,7 @@ class Grid:
         """The expression without that power."""
         return self.expression[: self.expression.rindex("^")]
 
-    @cached_property
+    @Lazy
     def order(self) -> tuple[int, ...]:
         """Places of the axes in the order of the work: those that change nothing but the power or an argument come last.
 
@@ -123,7 +123,7 @@ class Grid:
     def _rank(self, name: str) -> int:
         return 2 if name not in holes_in(self.expression) else 1 if name == self.power else 0
 
-    @cached_property
+    @Lazy
     def shared(self) -> int:
         """Number of consecutive cells, in the order of the work, that differ in the power or in arguments only."""
         return math.prod(len(values) for name, values in self.axes if self._rank(name))

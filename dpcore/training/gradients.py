@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from dpcore.core.domains import ALPHA, COUNT, OPEN_ORDER, POSITIVE, SHARE
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import BudgetError, DomainError
 from dpcore.core.kinds import kind, kinds, labelled
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.core.rounding import UNIT, up
 from dpcore.engine import mixture_mgf
@@ -92,7 +93,7 @@ class Training:
         """One step."""
         return PoissonGaussian(self.sigma, self.q)
 
-    @cached_property
+    @Lazy
     def region(self) -> TradeOff:
         """All steps."""
         return self.step if self.steps == 1 else self.step**self.steps

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from dpcore.core.certainty import certainty
 from dpcore.core.domains import LOSS
 from dpcore.core.effort import current, effort
 from dpcore.core.errors import BudgetError, DpcoreError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.mechanisms.base import Mechanism
 from dpcore.regions import gate
@@ -236,12 +236,12 @@ class Judgement:
         """The claim as a region."""
         return DP(self.epsilon, self.delta)
 
-    @cached_property
+    @Lazy
     def least_noise(self) -> LeastNoise | str:
         """The noise the claim needs, or why there is no answer."""
         return least_noise(self.mechanism, self.k, self.epsilon, self.delta)
 
-    @cached_property
+    @Lazy
     def refutation(self) -> Refutation | None:
         """An attack that the claim excludes, if the claim is wrong."""
         return refutation(self.total, self.epsilon, self.delta) if self.verdict == WRONG else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from dpcore.central_limit.gaussians import epsilons_of
 from dpcore.core.domains import SHARE
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import FACTS
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.regions import gate
 from dpcore.theorems.rdp_tight import tight_epsilon
@@ -51,13 +51,13 @@ class LibraryQuestion:
     run: TrainingRun
     delta: float
 
-    @cached_property
+    @Lazy
     def bracket(self) -> tuple[float, float]:
         """The certified bracket of epsilon."""
         low, high = gate.epsilon_bounds(self.run.region, np.array([self.delta]))
         return float(low[0]), float(high[0])
 
-    @cached_property
+    @Lazy
     def curve(self) -> dict[float, float]:
         """The Rényi divergence of one step at every order that a library tries."""
         orders = sorted({*USUAL_ORDERS, *LONG_ORDERS})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from dpcore.core.domains import COUNT, DELTA
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DpcoreError
 from dpcore.core.kinds import EXACT, FACTS
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.core.rounding import up
 from dpcore.language import parse
@@ -75,18 +75,18 @@ class Uses:
     k: int
     delta: float
 
-    @cached_property
+    @Lazy
     def total(self) -> TradeOff:
         """All uses together."""
         return self.region if self.k == 1 else self.region**self.k
 
-    @cached_property
+    @Lazy
     def bracket(self) -> tuple[float, float]:
         """The certified bracket of epsilon."""
         low, high = gate.epsilon_bounds(self.total, np.array([self.delta]))
         return float(low[0]), float(high[0])
 
-    @cached_property
+    @Lazy
     def promises(self) -> dict[str, Promise]:
         """What the theorems about lists of releases say."""
         releases = Releases([(node, count * self.k) for node, count in factors(self.region)])

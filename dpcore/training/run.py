@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from dpcore.core.domains import COUNT, POSITIVE, SHARE
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.training.gradients import LARGEST_T, SIGMA, Training
 from dpcore.training.samplers import FULL_SAMPLER, Sampler, check_run, sampler_of
@@ -96,7 +96,7 @@ class TrainingRun:
         """How often the region `step` is composed: the steps, or the epochs, a part of one counted as a whole."""
         return -(-self.steps // self.sampler.round_steps(self))
 
-    @cached_property
+    @Lazy
     def region(self) -> TradeOff:
         """The region of all steps."""
         return self.step if self.rounds == 1 else self.step**self.rounds

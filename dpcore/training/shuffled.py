@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ from dpcore.core.domains import SHARE
 from dpcore.core.effort import current, effort
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import kind
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.mechanisms.shuffled_batches import LARGEST_MOVE, ShuffledBatches
 from dpcore.regions import gate
@@ -76,13 +76,13 @@ class ShuffledRun:
         """Whole epochs."""
         return self.poisson.steps // self.batches
 
-    @cached_property
+    @Lazy
     def region(self) -> TradeOff:
         """The region of all whole epochs, a bound whose lower side an attack attains."""
         epoch = ShuffledBatches(self.poisson.sigma, self.batches)
         return epoch if self.epochs == 1 else Power(epoch, self.epochs)
 
-    @cached_property
+    @Lazy
     def epsilon(self) -> tuple[float, float]:
         """What an attack on the whole epochs proves, and what certainly holds for the run, a part of an epoch counted as one."""
         with effort(tolerance=max(current().tolerance, _WIDTH)):
@@ -96,7 +96,7 @@ class ShuffledRun:
         """The proved lower bound of epsilon at delta."""
         return self.epsilon[0]
 
-    @cached_property
+    @Lazy
     def poisson_epsilon(self) -> tuple[float, float]:
         """The certified bracket of epsilon that Poisson samples of the same size would have."""
         low, high = gate.epsilon_bounds(self.poisson.region, np.array([self.delta]))

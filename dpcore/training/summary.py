@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from dpcore.core.certainty import certainty
 from dpcore.core.domains import LOSS, SHARE
 from dpcore.core.effort import effort
 from dpcore.core.kinds import FACTS, kind
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.regions import gate
@@ -64,27 +64,27 @@ class TrainingSummary:
         """Check delta."""
         object.__setattr__(self, "delta", SHARE.but(name="delta").check(self.delta))
 
-    @cached_property
+    @Lazy
     def epsilon(self) -> tuple[float, float]:
         """The certified bracket of epsilon at delta."""
         low, high = gate.epsilon_bounds(self.run.region, np.array([self.delta]))
         return float(low[0]), float(high[0])
 
-    @cached_property
+    @Lazy
     def fit(self) -> BestGaussian | None:
         """The smallest mu for false-positive rates from 1e-12 to 1/2, and its regret; None if it takes too much work."""
         if not self.run.sampler.whole_curve:
             return None
         return bounded_fit(self.run.region)
 
-    @cached_property
+    @Lazy
     def attacks(self) -> tuple[tuple[float, float, float], ...]:
         """The certified bracket of the true-positive rate at each of `RATES`: (rate, lower, upper)."""
         with effort(tolerance=self.run.training.tolerance):
             low, high = gate.power_bounds(self.run.region, np.array(RATES))
         return tuple(zip(RATES, low.tolist(), high.tolist(), strict=True))
 
-    @cached_property
+    @Lazy
     def libraries(self) -> pd.DataFrame:
         """What libraries print; see `library_reports`."""
         return library_reports(self.run, self.delta)

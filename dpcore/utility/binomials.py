@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from dpcore.core.lazy import Lazy
 
 if TYPE_CHECKING:
     from dpcore.curves.base import FloatArray
@@ -39,7 +40,7 @@ class TwoBinomials:
         """Variance of the count."""
         return self.first * self.p[0] * self.p[1] + self.second * self.q[0] * self.q[1]
 
-    @cached_property
+    @Lazy
     def _law(self) -> tuple[int, FloatArray, float]:
         """Return the first count of the window, the masses from it upwards and a bound on what is left out."""
         a, first_masses = binomial_window(self.first, self.p)

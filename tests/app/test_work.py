@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
 import threading
 import time
 import tomllib
 import weakref
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,8 @@ from dpcore.app.cache import Cache, pack, unpack
 from dpcore.charts.sampling import sample
 from dpcore.core.effort import effort
 from dpcore.core.errors import BudgetError, DomainError
+from dpcore.curves.polygon import Polygon
+from dpcore.engine.lattice_store import STORE
 from dpcore.regions.cost import operations
 from dpcore.specs.presets import presets
 
@@ -91,6 +95,54 @@ def test_endless_work_ends_when_the_visitor_leaves() -> None:
     with pytest.raises(LeftError):
         worker.run(endless, leave)
     assert children() == before
+
+
+def test_a_worker_does_not_wait_for_threads_that_it_does_not_have() -> None:
+    """Of another visitor's run: one that computes a property or holds the store of lattices when the worker is copied."""
+    begun, end = threading.Event(), threading.Event()
+
+    class Slow(Polygon):
+        @property
+        def p(self) -> np.ndarray[Any, Any]:  # type: ignore[override]  # it waits
+            begun.set()
+            assert end.wait(20)
+            return np.ones(1)
+
+    def hold() -> None:
+        with STORE._lock:
+            _ = Slow([0.0], [1.0], [1.0], symmetric=True).vertices
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert begun.wait(20)
+    try:
+        with effort(deadline=10.0):
+            packed, _ = worker.run(lambda: (parse("dp(1)").beta(0.1), STORE.get(-1, "nothing")), quiet)
+    finally:
+        end.set()
+        thread.join(20)
+    assert unpack(packed) == (parse("dp(1)").beta(0.1), None)
+
+
+def test_a_worker_answers_a_server_with_a_thousand_connections() -> None:
+    with ExitStack() as stack:
+        for _ in range(1050):
+            stack.callback(os.close, os.dup(0))
+        assert unpack(worker.run(lambda: 1, quiet)[0]) == 1
+
+
+def test_a_worker_is_not_copied_while_a_module_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The import would never end in the copy, nor would its own import of the same module."""
+    (tmp_path / "imported_slowly.py").write_text("import time\ntime.sleep(0.5)\nVALUE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    thread = threading.Thread(target=importlib.import_module, args=("imported_slowly",))
+    thread.start()
+    while "imported_slowly" not in sys.modules:
+        time.sleep(0.01)
+    with effort(deadline=10.0):
+        packed, _ = worker.run(lambda: importlib.import_module("imported_slowly").VALUE, quiet)
+    thread.join(20)
+    assert unpack(packed) == 1
 
 
 def test_memory_is_bounded_by_the_system() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -113,6 +115,16 @@ def test_suffix_sums(n):
     assert sums[n] == 0.0
     for j in range(0, n, max(1, n // 50)):
         assert sums[j] == pytest.approx(float(mp.fsum(map(mp.mpf, values[j:]))), rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 1000, 1025, 1599, 40_000])
+def test_the_rounding_of_suffix_sums_is_bounded(n):
+    """Terms of 1/3 that are rounded the same way each time, and random ones."""
+    for values in (np.full(n, 1.0 / 3.0), np.random.default_rng(n).random(n)):
+        sums = profile.suffix_sums(values)
+        for j in range(0, n, max(1, n // 20)):
+            truth = math.fsum(values[j:])
+            assert abs(sums[j] - truth) <= profile.suffix_rounding(n) * 2.0**-53 * truth
 
 
 @settings(max_examples=50, deadline=None)

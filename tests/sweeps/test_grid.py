@@ -44,7 +44,8 @@ def test_values_are_written_as_the_language_reads_them() -> None:
 @pytest.mark.parametrize(
     ("words", "expression", "measure", "axes", "arguments"),
     [
-        ("no values for {q}", TRAINING, "epsilon", {"sigma": 1, "steps": 2}, {"delta": 1e-5}),
+        (r"no values for '\{x{29}\.\.\.'", f"dp({{{'x' * 10_000}}})", "epsilon", {"sigma": 1}, {"delta": 1e-5}),
+        (r"no values for '\{q\}'", TRAINING, "epsilon", {"sigma": 1, "steps": 2}, {"delta": 1e-5}),
         ("stands neither", "gdp({mu})", "delta", {"mu": 1, "nu": 2}, {"epsilon": 1}),
         ("needs delta", "gdp({mu})", "epsilon", {"mu": 1}, {}),
         ("has no argument", "gdp({mu})", "advantage", {"mu": 1}, {"delta": 1e-5}),

@@ -8,7 +8,6 @@ A table is k-anonymous in its quasi-identifiers if every combination of their va
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ import pandas as pd
 
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -97,7 +97,7 @@ class EquivalenceClasses:
         one = self.diversity[sensitive]
         return int(self.sizes[(one.distinct == 1) & (one.top > 0)].sum())
 
-    @cached_property
+    @Lazy
     def frame(self) -> pd.DataFrame:
         """The classes, smallest first: the quasi-identifiers, ``size`` and, per sensitive column, its diversity."""
         first = np.empty(len(self.sizes), dtype=np.int64)

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import Parameter, shown
 from dpcore.files.columns import CodedColumn
 from dpcore.local.channels import Channel
@@ -149,7 +149,7 @@ class Pram:
         """Expected minus true number: the bias of a count that is not corrected."""
         return self.expected - self.counts
 
-    @cached_property
+    @Lazy
     def covariance(self) -> FloatArray:
         """Covariance of the released counts, the data being fixed: sum of t_k (diag(p_k) - p_k p_k^T)."""
         return released_covariance(self.channel, self.counts.astype(np.float64))
@@ -159,7 +159,7 @@ class Pram:
         """Whether the matrix can be inverted, so that counts can be corrected."""
         return correctable(self.channel)
 
-    @cached_property
+    @Lazy
     def corrected_covariance(self) -> FloatArray:
         """Covariance of the corrected counts, the data being fixed."""
         inverse = _inverse(self.channel)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from dpcore.core.domains import COUNT, DELTA, EPSILON, REAL
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
 from dpcore.mechanisms.gaussian import largest_mu
 from dpcore.planner.interval.laws import LEVEL, NoiseLaw
@@ -129,12 +129,12 @@ class IntervalPlan(ABC):
         """Distance of the bounds."""
         return self.upper - self.lower
 
-    @cached_property
+    @Lazy
     def law(self) -> NoiseLaw:
         """Law of the noise."""
         return NoiseLaw(self.noise)
 
-    @cached_property
+    @Lazy
     def strength(self) -> float:
         """What all releases together may use: the mu of the budget for Gaussian noise, epsilon for Laplace noise."""
         return largest_mu(self.epsilon, self.delta) if self.noise == "gaussian" else self.epsilon

@@ -27,12 +27,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dpcore.core.domains import POSITIVE
+from dpcore.core.lazy import Lazy
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.planner.interval.allowance import allowance
 from dpcore.planner.interval.base import IntervalPlan, PrivateInterval, clipped_words
@@ -93,7 +93,7 @@ class MomentPlan(IntervalPlan):
             used = self._factor**2 * (sampling + allowance(self.noise, self.level, k) * unit**2)
         return unit * float(self.law.quick_reach(self.level, math.sqrt(used) / unit))
 
-    @cached_property
+    @Lazy
     def k(self) -> float:
         """The best split as first²/second; infinite if a bound of the sampling variance beats a second release."""
         guess = self._guess
@@ -110,7 +110,7 @@ class MomentPlan(IntervalPlan):
         best = min(map(int, places[low : high + 1]), key=size)
         return math.inf if self._half_width(math.inf, guess) <= size(best) else 10.0 ** (best / _PER_DECADE)
 
-    @cached_property
+    @Lazy
     def strengths(self) -> tuple[float, float]:
         """Strengths of the two releases; the second is 0 if there is none."""
         return (self.strength, 0.0) if math.isinf(self.k) else self._strengths(self.k)
@@ -131,7 +131,7 @@ class MomentPlan(IntervalPlan):
         """Size of the noise on the second number; infinite if it is not released."""
         return self.second_sensitivity / self.strengths[1] if self.strengths[1] else math.inf
 
-    @cached_property
+    @Lazy
     def added(self) -> float:
         """What is added to the noisy sampling variance so that the level holds."""
         return 0.0 if math.isinf(self.k) else allowance(self.noise, self.level, self.k) * self.unit**2

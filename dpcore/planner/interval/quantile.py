@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dpcore.core.domains import PROBABILITY
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.mechanisms.laplace import Laplace
 from dpcore.planner.interval.base import IntervalPlan, PrivateInterval, clipped_words
@@ -75,7 +75,7 @@ class QuantilePlan(IntervalPlan):
         queries = 2 * halvings
         return (math.sqrt(queries) if self.noise == "gaussian" else queries) / self.strength
 
-    @cached_property
+    @Lazy
     def _law(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return n p - N, N binomial, at both ends of blocks of N, and the mass of each block."""
         first, masses = binomial_window(self.n, (self.probability, 1.0 - self.probability))
@@ -105,7 +105,7 @@ class QuantilePlan(IntervalPlan):
             low, high = (low, middle) if wrong(middle) <= missed else (middle, high)
         return high
 
-    @cached_property
+    @Lazy
     def halvings(self) -> int:
         """How often each search halves the range: more halvings are finer, and need more noise on each count.
 
@@ -121,7 +121,7 @@ class QuantilePlan(IntervalPlan):
             low, high = (low, middle) if size(middle) <= size(middle + 1) else (middle + 1, high)
         return low
 
-    @cached_property
+    @Lazy
     def margin(self) -> float:
         """How far a noisy count must be from n p to move an end of the interval."""
         return self._margin(self.halvings)

@@ -7,11 +7,11 @@ looking at the data would itself reveal something about them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from dpcore.core.domains import COUNT, DELTA, EPSILON, MU, POSITIVE, REAL
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of, shown
 from dpcore.core.registry import RELATIONS
@@ -308,7 +308,7 @@ class ReleasePlan:
         """The names of the noises that may be used; empty for all."""
         return tuple(name.strip() for name in self.noise.split(",")) if self.noise.strip() else ()
 
-    @cached_property
+    @Lazy
     def _by_name(self) -> dict[str, PublicColumn]:
         return {column.name: column for column in self.columns}
 

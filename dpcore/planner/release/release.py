@@ -7,7 +7,6 @@ are not protected and must not be published.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ import pandas as pd
 
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import EXACT, facts
+from dpcore.core.lazy import Lazy
 from dpcore.core.results import result
 from dpcore.ledger import to_csv, total
 from dpcore.planner.release.choices import ChoiceKind
@@ -74,7 +74,7 @@ class PlannedRelease:
         """One row per answer."""
         return self.solution.ledger
 
-    @cached_property
+    @Lazy
     def errors(self) -> tuple[AnswerError, ...]:
         """How far every answer is off."""
         return tuple(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from dpcore.calibration.search import Axis, Search
 from dpcore.core.effort import checkpoint, current, effort
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.core.rounding import sum_up
 from dpcore.ledger import Ledger, Release, total
@@ -82,7 +82,7 @@ class PlanSolution:
     ratios: tuple[float, ...]
     rounding: str
 
-    @cached_property
+    @Lazy
     def ledger(self) -> Ledger:
         """One row per answer, with the noise rounded to a few digits."""
         return plan_ledger(self.plan, self.charges, self.kinds, self.ratios, self.rounding)

@@ -6,12 +6,12 @@ The counts and sentences depend on the data: they are for the owner of the table
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import shown
 from dpcore.files.microdata import read_microdata
 from dpcore.files.sheet import Sheet, open_csv
@@ -59,7 +59,7 @@ class PlanTable:
     notes: tuple[str, ...] = ()
     layout: tuple[str, str, tuple[str, ...]] = (",", "utf-8", ())
 
-    @cached_property
+    @Lazy
     def _results(self) -> dict[Hashable, Any]:
         return {}
 

@@ -19,13 +19,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dpcore.core.domains import COUNT, POSITIVE, SIGMA
 from dpcore.core.errors import DomainError
+from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.registry import shown
 from dpcore.language.numbers import number
@@ -110,7 +110,7 @@ class SeriesModel:
         """How far the mean moves with one value of one user, R / n."""
         return self.reach / self.users
 
-    @cached_property
+    @Lazy
     def load(self) -> FloatArray:
         """How the released mean adds up the states, h."""
         return np.full(self.size, 1.0 / self.size)
@@ -120,12 +120,12 @@ class SeriesModel:
         """How far a state moves with one value of one user."""
         return self.sensitivity if self.pooled else self.reach
 
-    @cached_property
+    @Lazy
     def radius(self) -> float:
         """Largest absolute value of an eigenvalue of A; the series is stable below 1."""
         return float(np.abs(np.linalg.eigvals(np.array(self.matrix))).max())
 
-    @cached_property
+    @Lazy
     def invertible(self) -> bool:
         """Whether earlier states can be told from later ones without a prior."""
         return bool(np.linalg.cond(np.array(self.matrix)) < _WORST_CONDITION)
@@ -176,7 +176,7 @@ class SeriesModel:
             known[:] = kernels * steps if alike else kernels
         return known[:steps]
 
-    @cached_property
+    @Lazy
     def _known_kernels(self) -> dict[str | float, list[tuple[FloatArray, FloatArray]]]:
         """The steps back by prior: they do not depend on the noise, which is what a search changes."""
         return {}
@@ -204,7 +204,7 @@ class SeriesModel:
             yield back, np.hstack([rest @ _root(spread), back @ self._root])
             spread = later
 
-    @cached_property
+    @Lazy
     def _root(self) -> FloatArray:
         """A factor of the covariance of the innovations."""
         return _root(np.array(self.covariance))

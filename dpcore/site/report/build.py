@@ -7,11 +7,11 @@ import json
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DpcoreError
+from dpcore.core.lazy import Lazy
 from dpcore.files.documents import json_of, text_of
 from dpcore.files.fingerprint import BuildRecord, digest, fingerprint
 from dpcore.site.figures import RenderedFigure, render
@@ -135,12 +135,12 @@ class ReportBuilder:
     progress: Progress
     _figures: dict[str, RenderedFigure] = field(default_factory=dict)
 
-    @cached_property
+    @Lazy
     def document(self) -> Document:
         """The report, read and checked."""
         return load_document(self.source, self.settings)
 
-    @cached_property
+    @Lazy
     def citations(self) -> Citations:
         """Its citations, written."""
         return citations_of(self.document)

@@ -9,11 +9,11 @@ import io
 import os
 import re
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import dpcore
 from dpcore.core.errors import DomainError, DpcoreError
+from dpcore.core.lazy import Lazy
 from dpcore.core.registry import shown
 from dpcore.files.documents import bytes_of
 from dpcore.files.paths import inside
@@ -113,7 +113,7 @@ class Document:
         """Where its files are."""
         return self.source.parent
 
-    @cached_property
+    @Lazy
     def logo(self) -> Image | None:
         """The image before the title."""
         return self._image(self.front.logo, "logo") if self.front.logo else None
@@ -125,7 +125,7 @@ class Document:
             msg = f"{self.source.name}, line {self.front.lines.get(key, 1)}: {key}: {error}"
             raise SpecError(msg) from None
 
-    @cached_property
+    @Lazy
     def inputs(self) -> tuple[str, ...]:
         """The names of all files that it reads besides itself."""
         names = set(self.values.scope.read)
@@ -134,7 +134,7 @@ class Document:
         names |= {name for name in (self.front.logo, self.front.bibliography) if name}
         return tuple(sorted(names))
 
-    @cached_property
+    @Lazy
     def digests(self) -> tuple[tuple[str, str], ...]:
         """The names of all files with their digests, its own first."""
         own = (self.source.name, hashlib.sha256(bytes_of(self.source)).hexdigest())
@@ -148,7 +148,7 @@ class Document:
             msg = f"{self.source.name}: {error}"
             raise SpecError(msg) from None
 
-    @cached_property
+    @Lazy
     def stamp(self) -> Stamp:
         """What it is built from."""
         return Stamp(dpcore.__version__, self.digests, self.date, tuple(sorted(self.settings.items())))
