@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _FAR = np.geomspace(0.1, 60.0, 40)  # -1 - c times the loss at the cut, for the sums of jumps beyond it
 _LARGEST = 600.0  # epsilon: e^600 times the smallest mass, 1e-300, is below `_BELOW`
+_NO_LOSS = 1e-290  # of the loss at the cut: the exponents, at most 60/loss, stay doubles
 _BELOW = 1e-27  # more than the mass of a normal variable below `LOWEST`, of both laws
 
 
@@ -52,14 +53,16 @@ class Trimmed(CutNormal):
         law, k = self.law, copies
         loss = float(law.log_ratio(np.array([self.high]))[0])
         known = epsilon < _LARGEST
-        if loss <= 0.0 or not known.any():  # no loss is left: all are below doubles
+        if loss <= _NO_LOSS or not known.any():  # no loss is left: all are below doubles
             return np.full(epsilon.size, -math.inf), np.full(epsilon.size, math.inf)
         at = np.minimum(epsilon, _LARGEST)
         beyond = max(law.mass_above(self.high, 1.0)[0], 1e-300)
         lack = np.exp(at) * -math.expm1(k * math.log1p(-beyond))
         power = _FAR / loss
         c = -1.0 - power
-        log_kappa = power * np.log(power) - (1.0 + power) * np.log1p(power)
+        log_kappa = -np.log1p(power) - power * np.log1p(
+            1.0 / power
+        )  # p log p - (1 + p) log(1 + p) without its cancellation
         bound = log_kappa + math.log(k * beyond) - power * loss + (k - 1) * mixture_mgf.cumulants(c, law)[0]
         usable = np.isfinite(bound)
         least = np.full(epsilon.size, -math.inf)

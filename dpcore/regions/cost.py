@@ -54,7 +54,7 @@ def operations(region: TradeOff) -> float:
     if not combined:
         return CLOSED_FORM + PER_ENTRY * region.table_size
     repetitions = float(region.k) if isinstance(region, Group) else 1.0
-    return CLOSED_FORM + repetitions * sum(map(operations, combined))
+    return CLOSED_FORM + PER_ENTRY * region.table_size + repetitions * sum(map(operations, combined))
 
 
 def parts(region: TradeOff) -> list[TradeOff]:

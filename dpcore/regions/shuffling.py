@@ -68,6 +68,11 @@ class Shuffle(Atom, Loose):
         return "substitution"
 
     @property
+    def table_size(self) -> int:
+        """How many numbers of uniform answers are summed: up to 80 standard deviations on either side."""
+        return math.ceil(160.0 * math.sqrt(self.n))
+
+    @property
     def local(self) -> float:
         """Largest loss of one answer before the shuffle."""
         curve = published(self.region.curve)
