@@ -13,6 +13,7 @@ import sys
 import time
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,7 @@ import pandas as pd
 
 from dpcore.core.domains import COUNT, TOLERANCE
 from dpcore.core.effort import current
-from dpcore.core.errors import BudgetError, DomainError
+from dpcore.core.errors import BudgetError, DomainError, InternalError
 from dpcore.core.kinds import FACTS
 from dpcore.sweeps.cells import COLUMNS, Part, compute_part, part_count, part_of
 from dpcore.sweeps.grid import Grid
@@ -127,6 +128,9 @@ def run_sweep(
         store.keep(number, part)
         parts[number] = part
         watch.step()
+    if lost := [number for number in open_ if number not in parts]:
+        msg = f"{len(lost)} of {part_count(grid)} parts of the sweep were not computed, the first is number {lost[0]}."
+        raise InternalError(msg)
     return _table(grid, parts)
 
 
@@ -171,9 +175,7 @@ def _elsewhere(
         def submit(number: int) -> Any:
             return client.submit(_numbered, grid, number, tolerance, pure=False, retries=3)
 
-        running = _distributed().as_completed(
-            [submit(number) for number, _ in zip(waiting, range(ahead), strict=False)]
-        )
+        running = _distributed().as_completed([submit(number) for number in islice(waiting, ahead)])
         for future in running:
             number, plain = future.result()
             future.release()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from dpcore import BudgetError, DomainError, parse, poisson_gaussian
 from dpcore.calibration import calibrate
 from dpcore.cli import main
 from dpcore.core.effort import effort
+from dpcore.core.errors import InternalError
 from dpcore.engine.sandwich import Sandwich
 from dpcore.files.csv_writer import read_frame
 from dpcore.regions.powers import power_epsilons
-from dpcore.sweeps import COLUMNS, Grid, run_sweep, sweep
+from dpcore.sweeps import COLUMNS, Grid, run, run_sweep, sweep
 from dpcore.sweeps.cells import compute_part, part_count, part_size
+from dpcore.sweeps.run import AHEAD
 from dpcore.theorems.conversion import gaussian_fit
 from dpcore.utility import pair
 
@@ -297,10 +300,21 @@ def test_two_workers_give_the_same_table_and_one_may_die(
     assert workers[0].wait(10) == -signal.SIGKILL
 
 
-@pytest.mark.long
 def test_processes_on_this_machine_give_the_same_table() -> None:
-    grid = Grid.of(TRAINING, "epsilon", AXES, delta=1e-6)
-    pd.testing.assert_frame_equal(run_sweep(grid, cores=2), run_sweep(grid, cores=1), check_exact=True)
+    sigmas = np.linspace(0.5, 5.0, 5000).tolist()  # more parts than wait at the workers at first
+    grid = Grid.of("gaussian({sigma})", "delta", {"sigma": sigmas}, epsilon=1)
+    assert part_count(grid) > 2 * AHEAD * 2
+    done: list[int] = []
+    table = run_sweep(grid, cores=2, progress=lambda parts, _whole, _left: done.append(parts))
+    assert done == list(range(1, part_count(grid) + 1))
+    pd.testing.assert_frame_equal(table, run_sweep(grid, cores=1), check_exact=True)
+
+
+def test_a_part_that_gets_lost_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed = run._computed
+    monkeypatch.setattr(run, "_computed", lambda *asked: islice(computed(*asked), 1, None))
+    with pytest.raises(InternalError, match="1 of 2 parts of the sweep were not computed, the first is number 0"):
+        sweep("gdp({m})", "delta", {"m": np.linspace(1, 2, 500).tolist()}, epsilon=1, cores=1)
 
 
 def test_numbers_are_finite_and_ordered() -> None:
