@@ -146,7 +146,7 @@ class ResultCache:
         elif packed is not None:
             result = unpack(packed)
         else:
-            if stoppable and st.session_state.get("_stopped"):
+            if stoppable and not worker.inside() and st.session_state.get("_stopped"):  # a Stop ends a worker anyway
                 raise BudgetError(STOPPED)
             result = self._compute(key, make)
         if isinstance(result, DpcoreError):

@@ -6,6 +6,8 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from dpcore.language.problems import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -204,7 +206,7 @@ def _inline(token: Token, line: int, *, in_item: bool) -> Iterator[tuple[int, st
         match = pattern.search(plain)
         if match:
             near = plain[max(0, match.start() - 12) : match.end() + 12].replace(_OTHER, " ").strip()
-            yield line + plain.count("\n", 0, match.start()), f"{near!r}: {words}"
+            yield line + plain.count("\n", 0, match.start()), f"{quoted(near, 80)}: {words}"
     at = line
     for place, child in enumerate(children):
         if child.type in ("softbreak", "hardbreak"):

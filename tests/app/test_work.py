@@ -124,6 +124,18 @@ def test_a_worker_does_not_wait_for_threads_that_it_does_not_have() -> None:
     assert unpack(packed) == (parse("dp(1)").beta(0.1), None)
 
 
+def test_a_worker_asks_nothing_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its lock may be held by a thread that the worker does not have."""
+
+    class Session:
+        def get(self, _: str) -> None:
+            assert not worker.inside()
+
+    monkeypatch.setattr(work.st, "session_state", Session())
+    packed, _ = worker.run(lambda: work.ResultCache().get("a", lambda: 1), quiet)
+    assert unpack(packed) == 1
+
+
 def test_a_worker_answers_a_server_with_a_thousand_connections() -> None:
     with ExitStack() as stack:
         for _ in range(1050):
