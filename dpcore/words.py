@@ -20,6 +20,7 @@ _VALUE = ANY_LOSS.but(name="A number in words")
 _RATE = ALPHA.but(name="A rate")
 _PRIOR = ALPHA.but(name="prior")
 _SNAP = Decimal("1e-13")  # rounding noise of a double: a value this close to a round number is that number
+_CLOSE = 1e-3  # sides of a bracket that are this close share their first digits
 _LARGEST_WRITTEN = 15  # above 10^15 people a power of ten reads better than its zeros
 _LARGEST_EXPONENT = 700.0  # e^700 is still a double
 
@@ -207,9 +208,37 @@ def kind_of(region: TradeOff) -> str:
     return WORDS[region.kind]
 
 
-def grouped(number: int) -> str:
-    """Return an integer with its digits in groups of three: 1 000 000."""
-    return f"{number:,}".replace(",", " ")
+def grouped(number: int | str) -> str:
+    """Return an integer, or a number as `outward` and `nearest` write it, with its whole part in groups of three: 1 000 000.
+
+    Examples
+    --------
+    >>> grouped(1000), grouped("1315.5"), grouped("1.2e6"), grouped("inf")
+    ('1 000', '1 315.5', '1.2e6', 'inf')
+    """
+    if isinstance(number, int):
+        return f"{number:,}".replace(",", " ")
+    whole, point, rest = number.partition(".")
+    plain = whole.removeprefix("-").isdigit() and "e" not in rest
+    return f"{int(whole):,}".replace(",", " ") + point + rest if plain and len(whole) > 3 else number
+
+
+def between(low: float, high: float, digits: int = 6) -> str:
+    """Return the two sides of a bracket, rounded outward: ``2.38168 and 2.38170``.
+
+    Sides that differ only in their last digits have the same number of digits, a last zero included, so that they can be compared.
+
+    Examples
+    --------
+    >>> between(2.381683, 2.381692), between(1.5, 20)
+    ('2.38168 and 2.38170', '1.5 and 20')
+    """
+    sides = outward(low, digits, up=False), outward(high, digits)
+    places = [len(side.partition(".")[2]) for side in sides]
+    if sides[0] != sides[1] and abs(high - low) < _CLOSE * abs(high) and not any("e" in side for side in sides):
+        filled = (f"{Decimal(side):.{max(places)}f}" for side in sides)
+        return " and ".join(map(grouped, filled))
+    return " and ".join(map(grouped, sides))
 
 
 def _crowd(rate: float, *, up: bool) -> int:

@@ -50,7 +50,10 @@ view = planner.view_of(draft, table, picture, data.own_store())
 is_read = False
 with left:
     if view is None:
-        st.info("Add what you want to publish: the first answer draws the picture.", icon=":material/add_circle:")
+        st.info(
+            "Add what you want to publish with **Add an answer**: the first one draws the picture.",
+            icon=":material/add_circle:",
+        )
     else:
         work.fresh((view.plan, view.table.identity if view.table else ""))
         is_read = results.read(view)

@@ -37,7 +37,7 @@ if once is None or not figure.ready(lambda: subsampling.forms_of(once), "Amplify
     left.info("Correct the field with the error to see what sampling does.", icon=":material/edit:")
 else:
     with left:
-        live.follow("sampled", ["sub_p_slider"], draw)
+        live.follow("sampled", subsampling.SLIDERS, draw)
     with below:
         figure.explain(subsampling.once_spec(once, view), height=subsampling.HEIGHT)
         figure.offer(subsampling.once_spec(once, view), key="sampled")

@@ -44,7 +44,7 @@ def draw_region(held: Mapping[str, str]) -> None:
 
 
 with left:
-    live.follow("local_curves", [panels.EPSILON_SLIDER], draw_curves)
+    live.follow("local_curves", panels.PROMISE_SLIDERS, draw_curves)
 with about:
     with suppress(DpcoreError), work.progress("Comparing"):  # an error is said where the picture would be
         figure.words(figure.figure_of(view.spec("divergence"), height=panels.HEIGHT))

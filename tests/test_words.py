@@ -45,6 +45,48 @@ def test_outward_rounds_away_from_the_truth(value: float, digits: int, up: bool,
     assert words.outward(value, digits, up=up) == text
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (2.381683, 2.381692, "2.38168 and 2.38170"),
+        (1.999995, 2.0, "1.99999 and 2.00000"),
+        (1.5, 20.0, "1.5 and 20"),
+        (12345.67, 12345.69, "12 345.6 and 12 345.7"),
+        (2.0, 2.0, "2 and 2"),
+        (1.23456e-9, 1.23457e-9, "1.23456e-9 and 1.23457e-9"),
+        (0.0, 0.25, "0 and 0.25"),
+        (1.0, math.inf, "1 and inf"),
+    ],
+)
+def test_the_sides_of_a_bracket_can_be_compared_digit_by_digit(low: float, high: float, text: str) -> None:
+    assert words.between(low, high) == text
+
+
+@FEW
+@given(st.floats(1e-12, 1e9), st.floats(0.0, 1e-4), st.integers(2, 8))
+def test_the_sides_of_a_bracket_are_rounded_outward(low: float, width: float, digits: int) -> None:
+    high = low * (1 + width)
+    sides = [Decimal(side.replace(" ", "")) for side in words.between(low, high, digits).split(" and ")]
+    assert sides[0] <= Decimal(low) * (1 + Decimal("2e-13"))
+    assert sides[1] >= Decimal(high) * (1 - Decimal("2e-13"))
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("999", "999"),
+        ("1315", "1 315"),
+        ("-482810", "-482 810"),
+        ("12345.6", "12 345.6"),
+        ("1.2e6", "1.2e6"),
+        ("1e-5", "1e-5"),
+        ("inf", "inf"),
+    ],
+)
+def test_the_whole_part_of_a_number_is_in_groups_of_three(text: str, marked: str) -> None:
+    assert words.grouped(text) == marked
+
+
 @FEW
 @given(st.floats(1e-300, 1e300), st.integers(1, 8))
 def test_outward_never_crosses_the_value(value: float, digits: int) -> None:

@@ -12,7 +12,7 @@ from dpcore.app.audit import DEFAULTS, LINEAR, LOGLOG, LONGEST, AuditView, regio
 from dpcore.app.badge import marked
 from dpcore.app.export import csv_of
 from dpcore.app.figure import plain
-from dpcore.app.inputs import DELTAS, number_field, slider_field
+from dpcore.app.inputs import DELTAS, round_values, slider_field
 from dpcore.audit.one_run import CANARIES, CORRECT, GUESSES
 from dpcore.charts import theme
 from dpcore.core.domains import CONFIDENCE, DELTA
@@ -171,12 +171,12 @@ def show_one_run(view: AuditView) -> None:
         "Training cannot be repeated a thousand times. Instead, toss a fair coin for each of many canaries to decide "
         "whether it is in the data of one run, then guess the coins from the model. Fix the number of guesses before you look. Confidence, δ and claim are those above."
     )
-    below = st.container()
     numbers = []
     for column, (label, key, parameter, help_text) in zip(st.columns(3), _ONE_RUN, strict=True):
         with column:
-            value = number_field(label, key, DEFAULTS[key], parameter, trouble=below, help_text=help_text)
+            value = slider_field(label, key, DEFAULTS[key], _GUESSES, parameter, help_text=help_text)
             numbers.append(None if value is None else int(value))
+    below = st.container()
     canaries, guesses, correct = numbers
     if canaries is None or guesses is None or correct is None:
         return
@@ -196,6 +196,7 @@ def show_one_run(view: AuditView) -> None:
     )  # fmt: skip
 
 
+_GUESSES = round_values(0, 5)
 _ONE_RUN = (
     (
         "Canaries",

@@ -123,7 +123,7 @@ def summary(question: Question) -> pd.DataFrame:
 
 def _row(question: Question, one: NoiseAnswer) -> dict[str, str]:
     up = one.candidate.is_noise
-    shown = outward(one.value, 5, up=up if question.requirement is not None else not up)
+    shown = grouped(outward(one.value, 5, up=up if question.requirement is not None else not up))
     row = {"Mechanism": one.candidate.title}
     if question.unknown == COUNT:
         row["Answers k"] = grouped(one.k)
@@ -134,9 +134,13 @@ def _row(question: Question, one: NoiseAnswer) -> dict[str, str]:
     return {
         **row,
         "Each answer": f"{one.candidate.symbol} = {shown} ({WORDS[one.kind]})",
-        "Standard deviation": "–" if spread is None else nearest(spread, 4),
-        f"Error, exceeded in {of_100(question.probability)}": "–" if one.error is None else outward(one.error, 4),
-        f"ε at δ = {outward(question.delta, 6)}": "none" if math.isinf(one.epsilon) else outward(one.epsilon, 4),
+        "Standard deviation": "–" if spread is None else grouped(nearest(spread, 4)),
+        f"Error, exceeded in {of_100(question.probability)}": "–"
+        if one.error is None
+        else grouped(outward(one.error, 4)),
+        f"ε at δ = {outward(question.delta, 6)}": "none"
+        if math.isinf(one.epsilon)
+        else grouped(outward(one.epsilon, 4)),
         "Advantage": outward(one.advantage, 4),
         f"Found at FPR {nearest(question.fpr)}": outward(one.tpr, 4),
         "kind": one.worth_kind,

@@ -51,7 +51,7 @@ def ask(unknown: str, kind: str) -> Question | None:
     """Show the fields; None with the reason shown below them."""
     requirement = _fields(_requirement_fields(kind))
     error = _fields(_error_fields(unknown, kind))
-    others = _other_fields(unknown)
+    others = _fields(_other_fields(unknown))
     if None in (*requirement, *error, *others):
         return None
     try:
@@ -67,7 +67,14 @@ def moved(unknown: str, kind: str, held: Mapping[str, str], question: Question) 
         return question
     requirement = () if question.requirement is None else astuple(cast("Any", question.requirement))
     error = (question.probability,) if question.error is None else (question.error, question.probability)
-    others = (float(held.get("choose_k_slider", question.k)), question.width, question.delta, question.q)
+    fields = _other_fields(unknown)
+    known = {
+        "choose_k": question.k,
+        "choose_width": question.width,
+        "choose_stated": question.delta,
+        "choose_q": question.q,
+    }
+    others = _held(fields, [known[key] for _, key, *_ in fields], held)
     return _question(
         unknown,
         kind,
@@ -84,8 +91,8 @@ def _held(fields: Sequence[NumberField], values: Sequence[float], held: Mapping[
 
 def sliders(unknown: str, kind: str) -> list[str]:
     """Return the keys of the sliders that the picture follows."""
-    keys = [key for _, key, *_ in (*_requirement_fields(kind), *_error_fields(unknown, kind))]
-    return [f"{key}_slider" for key in (*keys, "choose_k")]
+    fields = (*_requirement_fields(kind), *_error_fields(unknown, kind), *_other_fields(unknown))
+    return [f"{key}_slider" for _, key, *_ in fields]
 
 
 def _menu(label: str, key: str, options: Sequence[str]) -> str:
@@ -166,30 +173,24 @@ def _error_fields(unknown: str, kind: str) -> list[NumberField]:
     return [("Error", "choose_error", AMOUNT, words, ERRORS), larger]
 
 
-def _other_fields(unknown: str) -> Numbers:
-    """Show k, the sensitivity, the sampling rate and the delta of the comparison."""
-    k: float | None = 1.0
-    if unknown != COUNT:
-        k = inputs.slider_field(
-            "Answers k", "choose_k", page.DEFAULTS["choose_k"], COUNTS, COUNTED.but(high=page.LARGEST_K),
-            help_text="How many answers are given, each with its own noise.",
-        )  # fmt: skip
+def _other_fields(unknown: str) -> list[NumberField]:
+    """Return k, the sensitivity, the delta of the comparison and the sampling rate."""
+    answers: NumberField = (
+        "Answers k",
+        "choose_k",
+        COUNTED.but(high=page.LARGEST_K),
+        "How many answers are given, each with its own noise.",
+        COUNTS,
+    )
     label, words = "Sensitivity Δ", "How far one person can move the answer: 1 for a count."
     if unknown == RECORDS:
         label, words = "Range w", "Largest minus smallest value of a record; 1 for a share."
-    places, below = st.columns(3, vertical_alignment="bottom"), st.container()
-    values: list[float | None] = []
-    fields = [
-        (label, "choose_width", AMOUNT, words),
-        ("Compare at δ", "choose_stated", PROBABILITY, "The δ at which the ε of all answers is compared."),
-    ]
-    if unknown == NOISE:
-        words = "Sampling rate; below 1, Gaussian noise on Poisson samples, as in private training, is compared too."
-        fields.append(("Rate q", "choose_q", SHARE, words))
-    for place, (label, key, allowed, words) in zip(places, fields, strict=False):
-        with place:
-            values.append(inputs.number_field(label, key, page.DEFAULTS[key], allowed, trouble=below, help_text=words))
-    return (k, values[0], values[1], values[2] if len(values) > 2 else 1.0)
+    width: NumberField = (label, "choose_width", AMOUNT, words, ERRORS)
+    words = "The δ at which the ε of all answers is compared."
+    stated: NumberField = ("Compare at δ", "choose_stated", PROBABILITY, words, inputs.DELTAS)
+    words = "Sampling rate; below 1, Gaussian noise on Poisson samples, as in private training, is compared too."
+    rate: NumberField = ("Rate q", "choose_q", SHARE, words, inputs.round_values(-4, 0))
+    return [*([] if unknown == COUNT else [answers]), width, stated, *([rate] if unknown == NOISE else [])]
 
 
 def _question(unknown: str, kind: str, requirement: Numbers, error: Numbers, others: Numbers) -> Question:
@@ -203,7 +204,9 @@ def _question(unknown: str, kind: str, requirement: Numbers, error: Numbers, oth
     }
     wished = makers[kind](*numbers) if kind in makers else None
     *limit, miss = [float(value) for value in error if value is not None]
-    k, width, delta, q = (float(value) for value in others if value is not None)
+    fields = [key for _, key, *_ in _other_fields(unknown)]
+    known = {"choose_k": 1.0, "choose_q": 1.0, **dict(zip(fields, others, strict=True))}
+    k, width, delta, q = (float(known[key] or 0.0) for key in ("choose_k", "choose_width", "choose_stated", "choose_q"))
     fpr = numbers[1] if kind == page.ATTACK else 0.01
     return Question(unknown, wished, limit[0] if limit else None, miss, int(k), width, delta, fpr, q)
 

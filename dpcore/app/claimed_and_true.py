@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from dpcore.app import inputs, work
 from dpcore.central_limit.convergence import OPEN
-from dpcore.core.domains import COUNT, LOSS
+from dpcore.charts.figure import rounded_up
+from dpcore.core.domains import COUNT, LOSS, PROBABILITY
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import FACTS, readable
 from dpcore.core.numerals import nearest
@@ -17,7 +18,6 @@ from dpcore.language.numbers import read_value
 from dpcore.mechanisms.base import Mechanism
 from dpcore.training import ACCOUNTANTS, WRONG, Judgement, Report, judge, report, reports
 from dpcore.training.reports import LARGEST_K, SILENT
-from dpcore.words import outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ LONGEST = 2000
 CLAIMED, TRUE = "the claim", "the truth"
 HEIGHT = 380
 KS = inputs.round_values(0, 6)
-SLIDERS = ("claimed_epsilon_slider", "claimed_k_slider")
+SLIDERS = ("claimed_epsilon_slider", "claimed_delta_slider", "claimed_k_slider")
 APPROXIMATE = "approximate"
 
 
@@ -66,6 +66,8 @@ class ClaimQuery:
             return replace(self, k=int(read_value(USES, held["claimed_k_slider"], "Uses k")))
         if "claimed_epsilon_slider" in held:
             return replace(self, epsilon=float(read_value(EPSILON, held["claimed_epsilon_slider"], "Claimed ε")))
+        if "claimed_delta_slider" in held:
+            return replace(self, delta=float(read_value(PROBABILITY, held["claimed_delta_slider"], "Claimed δ")))
         return self
 
 
@@ -173,7 +175,7 @@ def table(frame: pd.DataFrame) -> pd.DataFrame:
 def _epsilon_text(value: float, kind: str, digits: int) -> str:
     if kind == "none":
         return "–"
-    return f"about {nearest(value, digits)}" if kind == APPROXIMATE else outward(float(value), digits)
+    return rounded_up(value, kind, digits)
 
 
 def noise_link(one: TradeOff) -> str:

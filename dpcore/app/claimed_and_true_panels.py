@@ -40,19 +40,15 @@ def ask() -> tuple[page.ClaimQuery | None, DeltaGenerator]:
         optional=True,
         help_text="Leave it empty to take what the accountant reports.",
     )
-    left, right = st.columns([3, 2])
-    under = st.container()
-    with left:
-        by = st.selectbox(
-            "Accountant",
-            [page.UNSAID, *page.NAMES],
-            index=1 + list(page.NAMES).index(page.DEFAULTS["claimed_by"]),
-            key="claimed_by",
-            bind="query-params",
-            help="How the claim was computed.",
-        )
-    with right:
-        delta = inputs.number_field("Claimed δ", "claimed_delta", page.DEFAULTS["claimed_delta"], trouble=under)
+    delta = inputs.slider_field("Claimed δ", "claimed_delta", page.DEFAULTS["claimed_delta"], inputs.DELTAS)
+    by = st.selectbox(
+        "Accountant",
+        [page.UNSAID, *page.NAMES],
+        index=1 + list(page.NAMES).index(page.DEFAULTS["claimed_by"]),
+        key="claimed_by",
+        bind="query-params",
+        help="How the claim was computed.",
+    )
     if k is None or epsilon is None or delta is None:
         return None, below
     if len(text) > page.LONGEST:

@@ -33,7 +33,7 @@ from dpcore.theorems.composition import (
     theorem_regions,
 )
 from dpcore.theorems.conversion.gaussian import bounded_fit, fit_words
-from dpcore.words import outward
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,12 +168,11 @@ def _counts() -> tuple[int | None, float | None, float | None]:
     words = "The δ of all mechanisms together. The theorems are compared at this δ."
     delta = _number("Total δ", "at_delta", DELTAS, PROBABILITY, words)
     with st.expander("Slack of the simplified theorems", icon=":material/tune:"):
-        below = st.container()
         words = (
             "Extra δ that KOV simplified and the advanced theorems spend in the chart. "
             "In the comparison they use the best value."
         )
-        slack = inputs.number_field("Slack δ~", "slack", DEFAULTS["slack"], SLACK, help_text=words, trouble=below)
+        slack = inputs.slider_field("Slack δ~", "slack", DEFAULTS["slack"], inputs.DELTAS, SLACK, help_text=words)
     return None if k is None else int(k), delta, slack
 
 
@@ -341,7 +340,7 @@ def _epsilon_text(value: float, kind: str) -> str:
         return "–"
     if value == float("inf"):
         return "inf"
-    return f"about {nearest(value)}" if kind == "approximate" else outward(float(value), 6)
+    return f"about {grouped(nearest(value))}" if kind == "approximate" else grouped(outward(float(value), 6))
 
 
 def show_summary(query: CompositionQuery) -> None:

@@ -74,23 +74,27 @@ def ask_arrays() -> page.Rows | None:
     n = inputs.slider_field(
         "Row n", "lim_n", page.DEFAULTS["lim_n"], page.KS, page.COPIES, name="Mechanisms in the row, n"
     )
-    below = st.container()
     fields = (
-        ("μ of the limit", "lim_mu", POSITIVE.but(high=10.0), ""),
-        ("Sum d of the δ", "lim_failing", LOSS.but(high=10.0), "Each mechanism of the second array has δ = d/n."),
+        ("μ of the limit", "lim_mu", POSITIVE.but(high=10.0), inputs.even_values(0.1, 5.0, 49), ""),
+        (
+            "Sum d of the δ",
+            "lim_failing",
+            LOSS.but(high=10.0),
+            inputs.even_values(0.0, 2.0, 40),
+            "Each mechanism of the second array has δ = d/n.",
+        ),
         (
             "Power c",
             "lim_c",
             SHARE.but(high=0.5),
+            inputs.even_values(0.02, 0.5, 24),
             "In the third array ε = μ/n^c and η = μ n^(c−1)/2: the smaller c, the slower ε falls.",
         ),
     )
-    values = []
-    for column, (label, key, allowed, words) in zip(st.columns(3), fields, strict=True):
-        with column:
-            default = page.DEFAULTS[key]
-            values.append(inputs.number_field(label, key, default, allowed, trouble=below, help_text=words))
-    mu, failing, c = values
+    mu, failing, c = (
+        inputs.slider_field(label, key, page.DEFAULTS[key], steps, allowed, help_text=words)
+        for label, key, allowed, steps, words in fields
+    )
     if mu is None or failing is None or c is None or n is None:
         return None
     return page.Rows(mu, failing, c, int(n))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.app import figure, page, work
 from dpcore.app.figure import plain, sentence
-from dpcore.app.inputs import LOSSES, number_field, round_values, slider_field
+from dpcore.app.inputs import DELTAS, LOSSES, even_values, round_values, slider_field
 from dpcore.app.local_privacy import (
     CHANNELS,
     DEFAULTS,
@@ -37,10 +37,15 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 HEIGHT = 490  # with a legend of seven lines
-EPSILON_SLIDER, TIMES_SLIDER = "local_epsilon_slider", "local_times_slider"
+PROMISE_SLIDERS = ("local_epsilon_slider", "local_delta_slider", "local_eta_slider")
+TIMES_SLIDER = "local_times_slider"
 _EPSILONS = [value for value in LOSSES if float(value) <= MOST_PAGE_EPSILON]
+_DELTA = DELTA.but(high=0.999)
+_DELTAS = ["0", *DELTAS, *even_values(0.05, 0.5, 9)]
+_ETAS = even_values(0.05, 1.0, 19)
 _TIMES = round_values(0, 3)
 _ERROR = SHARE.but(high=0.499)
+_ERRORS = even_values(0.01, 0.49, 48)
 
 
 def ask(counting: DeltaGenerator, answering: DeltaGenerator) -> LocalPrivacyView | None:
@@ -78,18 +83,18 @@ def ask(counting: DeltaGenerator, answering: DeltaGenerator) -> LocalPrivacyView
 
 def moved(view: LocalPrivacyView, held: Mapping[str, str]) -> LocalPrivacyView:
     """Return the view with the value of a slider that is held."""
-    epsilon = float(held.get(EPSILON_SLIDER, view.promise.epsilon))
-    return replace(view, promise=view.promise.at(epsilon), times=int(float(held.get(TIMES_SLIDER, view.times))))
+    names = dict(zip(PROMISE_SLIDERS, ("epsilon", "delta", "eta"), strict=True))
+    promise = replace(view.promise, **{names[key]: float(text) for key, text in held.items() if key in names})
+    return replace(view, promise=promise, times=int(float(held.get(TIMES_SLIDER, view.times))))
 
 
 def _people() -> tuple[float | None, float | None, bool]:
     """Ask how often the analyst may be wrong, and whether people are to be counted exactly."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
-    trouble = st.container()
     with left:
-        alarm = number_field("False alarms", "local_alarm", "0.05", _ERROR, trouble=trouble)
+        alarm = slider_field("False alarms", "local_alarm", "0.05", _ERRORS, _ERROR)
     with middle:
-        miss = number_field("Misses", "local_miss", "0.05", _ERROR, trouble=trouble)
+        miss = slider_field("Misses", "local_miss", "0.05", _ERRORS, _ERROR)
     with right:
         search = st.toggle(
             "Count exactly",
@@ -177,17 +182,12 @@ def _promise() -> LocalPromise | None:
         "ε", "local_epsilon", "1", _EPSILONS, LOSS.but(high=MOST_PAGE_EPSILON),
         help_text="Another letter makes any answer likelier by a factor of at most e^ε, plus δ.",
     )  # fmt: skip
-    left, right = st.columns(2, vertical_alignment="bottom")
+    delta = slider_field("δ", "local_delta", "0", _DELTAS, _DELTA, help_text="0 for pure local privacy.")
+    eta = slider_field(
+        "η", "local_eta", "", _ETAS, optional=True, name="Total variation η",
+        help_text="A bound on the total variation between the answers of any two letters; empty: no bound.",
+    )  # fmt: skip
     trouble = st.container()
-    with left:
-        delta = number_field(
-            "δ", "local_delta", "0", DELTA.but(high=0.999), trouble=trouble, help_text="0 for pure local privacy."
-        )
-    with right:
-        eta = number_field(
-            "Total variation η", "local_eta", "", trouble=trouble, optional=True,
-            help_text="A bound on the total variation between the answers of any two letters; empty: no bound.",
-        )  # fmt: skip
     if epsilon is None or delta is None or eta is None:
         return None
     try:

@@ -18,7 +18,7 @@ from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.mechanisms.base import Mechanism
 from dpcore.theorems.conversion.claims import Claim, NotionStatement, claim, statements
-from dpcore.words import best_advantage, outward
+from dpcore.words import best_advantage, grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,7 +190,7 @@ def goal_words(row: pd.Series[Any], epsilon: float, delta: float, k: int) -> str
     noise = name in {"sigma", "scale", "halfwidth"}
     least = "the least" if noise else "the largest"
     kinds = {"exact": "exact", "upper": "upper bound", "lower": "lower bound"}
-    answers = "one answer" if k == 1 else f"{k} answers"
+    answers = "one answer" if k == 1 else f"{grouped(k)} answers"
     return (
         f"For {answers} within ε = {nearest(epsilon)} and δ = {nearest(delta)}, {least} {name} is **{outward(value, 6, up=noise)}** "
         f"({kinds[str(row['kind'])]}, rounded to the safe side): `{row['expression']}` reaches δ = "

@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.app import certificate, figure, inputs, page, work
 from dpcore.app import private_training as model
 from dpcore.app.export import csv_of
-from dpcore.app.figure import plain
+from dpcore.app.figure import plain, sentence
 from dpcore.app.label_control import offer_label
 from dpcore.core.domains import LOSS
 from dpcore.core.errors import DpcoreError
@@ -22,8 +22,6 @@ from dpcore.training.tuning import RUNS
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from streamlit.delta_generator import DeltaGenerator
 
     from dpcore.app.private_training import RunQuery
     from dpcore.training import TrainingTarget
@@ -126,15 +124,15 @@ def say_mu(query: RunQuery) -> None:
     certificate.offer(str(query.run.region), "training", delta=query.delta)
 
 
-def _claimed(below: DeltaGenerator) -> float | None:
+def _claimed() -> float | None:
     """Ask what somebody claims; None if nothing is claimed or it is no number."""
     st.header("Somebody claims ε = …: is it true?")
-    claimed = inputs.number_field(
+    claimed = inputs.slider_field(
         "Claimed ε",
         "train_claim",
         model.DEFAULTS["train_claim"],
+        inputs.LOSSES,
         LOSS,
-        trouble=below,
         optional=True,
         help_text="An ε that a paper, a library or a colleague states for this run at the δ above; may be empty.",
     )
@@ -165,11 +163,10 @@ def show_shuffled(query: RunQuery) -> None:
         key="train_shuffled_csv",
         icon=":material/download:",
     )
-    below = st.container()
-    claimed = _claimed(below)
+    claimed = _claimed()
     if claimed is not None:
         with work.progress("Judging"):
-            st.info(plain(model.shuffled_verdict(query, claimed)), icon=":material/flag:")
+            st.info(sentence(model.shuffled_verdict(query, claimed)), icon=":material/flag:")
 
 
 def show_tuning(query: RunQuery) -> None:
@@ -178,15 +175,15 @@ def show_tuning(query: RunQuery) -> None:
     if model.slow_curve(query):
         st.caption("Not computed for one epoch of allocated records: it needs the whole curve, which takes too long.")
         return
-    below = st.container()
-    runs = inputs.number_field(
+    runs = inputs.slider_field(
         "Runs",
         "train_runs",
         model.DEFAULTS["train_runs"],
+        inputs.round_values(0, 3),
         RUNS,
-        trouble=below,
         help_text="How many runs with different settings are made, or how many on average, before the best one is published.",
     )
+    below = st.container()
     if runs is None:
         return
     try:
@@ -204,14 +201,14 @@ def show_tuning(query: RunQuery) -> None:
 
 def show_claim(query: RunQuery) -> None:
     """Ask what somebody claims and say whether it is so."""
+    claimed = _claimed()
     below = st.container()
-    claimed = _claimed(below)
     if claimed is None:
         return
     try:
         with work.progress("Judging"):
             judgement = model.judged(query, claimed)
-            words = plain(judgement.words())
+            words = sentence(judgement.words())
     except DpcoreError as error:
         figure.trouble(error, "training_claim", below)
         return
@@ -259,7 +256,7 @@ def show_target(query: RunQuery) -> None:
     with sought:
         unknown = _choice("Find the", tuple(known), "train_unknown")
     with goal:
-        epsilon = inputs.number_field("Target ε", "train_target", model.DEFAULTS["train_target"], LOSS, trouble=below)
+        epsilon = inputs.slider_field("Target ε", "train_target", model.DEFAULTS["train_target"], inputs.LOSSES, LOSS)
     if epsilon is None:
         return
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.app import inputs, work
 from dpcore.app.private_training import RATE
-from dpcore.core.domains import SHARE
+from dpcore.core.domains import PROBABILITY, SHARE
 from dpcore.core.kinds import WORDS
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
@@ -32,6 +32,7 @@ OLD_RUN = {"train_sigma": "1.5"}
 """What these fields said at first, where it differs."""
 SCHEMES = (POISSON, FIXED)
 PS = inputs.round_values(-4, 0)
+SLIDERS = ("sub_p_slider", "sub_stated_slider")
 HEIGHT = 420
 
 
@@ -46,7 +47,11 @@ class Once:
 
     def moved(self, held: Mapping[str, str]) -> Once:
         """Return the query with the value of a slider that is held in place of that of its field."""
-        return replace(self, p=float(read_value(SHARE, held["sub_p_slider"], "Share p"))) if held else self
+        if "sub_p_slider" in held:
+            return replace(self, p=float(read_value(SHARE, held["sub_p_slider"], "Share p")))
+        if "sub_stated_slider" in held:
+            return replace(self, delta=float(read_value(PROBABILITY, held["sub_stated_slider"], "Stated δ")))
+        return self
 
 
 def training_link(query: Mapping[str, str]) -> dict[str, str]:

@@ -58,12 +58,12 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
     p = inputs.slider_field(
         "Share p", "sub_p", page.DEFAULTS["sub_p"], page.PS, SHARE, help_text="Share of the records in a sample."
     )
-    below = st.container()
-    delta = inputs.number_field(
-        "δ stated before sampling",
+    delta = inputs.slider_field(
+        "Stated δ",
         "sub_stated",
         page.DEFAULTS["sub_stated"],
-        trouble=below,
+        inputs.DELTAS,
+        name="δ stated before sampling",
         help_text="The smallest ε at this δ is the statement that gets amplified.",
     )
     if p is None or delta is None:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from dpcore.specs import Spec
 
 HEIGHT = 400
-SLIDERS = ("data_epsilon_slider", "data_delta_slider")
+SLIDERS = ("data_epsilon_slider", "data_delta_slider", "data_level_slider")
+_NAMES = {"gaussian": "Gaussian", "laplace": "Laplace", "epsilon": "ε"}
+_LEVELS = ["0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.98", "0.99", "0.995", "0.999"]
+_QUANTILES = inputs.even_values(0.05, 0.95, 18)
 DEFAULTS: dict[str, Any] = {
     "data_statistic": next(iter(PLANS)),
     "data_probability": "0.5",
@@ -61,7 +64,11 @@ class IntervalQuestion:
 
     def moved(self, held: Mapping[str, str]) -> IntervalQuestion:
         """Return the question with the value of the slider that is held."""
-        allowed = {"data_epsilon_slider": ("epsilon", _EPSILON), "data_delta_slider": ("delta", _DELTA)}
+        allowed = {
+            "data_epsilon_slider": ("epsilon", _EPSILON),
+            "data_delta_slider": ("delta", _DELTA),
+            "data_level_slider": ("level", LEVEL),
+        }
         changed = {allowed[key][0]: float(read_value(allowed[key][1], text)) for key, text in held.items()}
         return IntervalQuestion(self.table, {**self.fields, **changed}, self.against)
 
@@ -154,7 +161,7 @@ def _ask() -> IntervalQuestion | None:
     known = _condition(table, column) if statistic == "proportion" else _known(bounds)
     if known is None:
         return None
-    left, right = st.columns(2)
+    left, right = st.columns([3, 2])
     with left:
         noise = _menu("Noise", "data_noise", NOISES)
     with right:
@@ -167,7 +174,15 @@ def _ask() -> IntervalQuestion | None:
 
 
 def _menu(label: str, key: str, options: tuple[str, ...]) -> str:
-    value = st.segmented_control(label, options, default=options[0], required=True, key=key, bind="query-params")
+    value = st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        key=key,
+        bind="query-params",
+        format_func=lambda option: _NAMES.get(option, option),
+    )
     return str(value)
 
 
@@ -207,15 +222,12 @@ def _budget(statistic: str, noise: str) -> dict[str, Any] | None:
     delta = inputs.slider_field(
         "δ", "data_delta", "1e-6", inputs.DELTAS, _DELTA, help_text="Laplace noise needs none.", disabled=laplace
     )
-    below = st.container()
-    left, right = st.columns(2)
-    with left:
-        level = inputs.number_field("Level", "data_level", "0.95", LEVEL, trouble=below)
+    level = inputs.slider_field("Level", "data_level", "0.95", _LEVELS, LEVEL)
     probability: float | None = 0.5
     if statistic == "quantile":
         share = REAL.but(name="probability", low=0.0, low_open=True, high=1.0, high_open=True)
-        with right:
-            probability = inputs.number_field("Quantile", "data_probability", "0.5", share, trouble=below)
+        probability = inputs.slider_field("Quantile", "data_probability", "0.5", _QUANTILES, share)
+    below = st.container()
     if epsilon is None or level is None or probability is None or (delta is None and not laplace):
         return None
     if not laplace and delta == 0:

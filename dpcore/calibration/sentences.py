@@ -26,7 +26,7 @@ def _noise_words(question: Question, answer: NoiseAnswer) -> str:
     """Say the noise, and how far an answer is off."""
     symbol = answer.candidate.symbol
     up = answer.candidate.is_noise
-    value = f"{symbol} = {outward(answer.value, 5, up=up if question.requirement is not None else not up)}"
+    value = f"{symbol} = {grouped(outward(answer.value, 5, up=up if question.requirement is not None else not up))}"
     each = value if answer.k == 1 else f"{value} per answer"
     if question.unknown == RECORDS and up:
         each += " on the sum"
@@ -40,13 +40,13 @@ def _noise_words(question: Question, answer: NoiseAnswer) -> str:
     if answer.error is None:
         return f"{start}."
     whose = "the mean" if question.unknown == RECORDS else "one answer"
-    return f"{start}; {whose} is off by at most {outward(answer.error, 4)} in all but {of_100(question.probability)} cases."
+    return f"{start}; {whose} is off by at most {grouped(outward(answer.error, 4))} in all but {of_100(question.probability)} cases."
 
 
 def _worth_words(question: Question, answer: NoiseAnswer) -> str:
     """Say what all answers together are worth."""
     who = "It has" if answer.k == 1 else "All together have"
-    epsilon = "no ε" if math.isinf(answer.epsilon) else f"ε at most {outward(answer.epsilon, 4)}"
+    epsilon = "no ε" if math.isinf(answer.epsilon) else f"ε at most {grouped(outward(answer.epsilon, 4))}"
     return (
         f"{who} {epsilon} at δ = {outward(question.delta, 6)} ({WORDS[answer.worth_kind]}); an attacker who wrongly accuses "
         f"{of_100(question.fpr)} people outside the data finds at most {of_100(answer.tpr)} inside it."
@@ -82,7 +82,7 @@ def _verdict(question: Question, top: NoiseAnswer | None, usable: list[NoiseAnsw
     name = top.candidate.title
     if question.unknown == NOISE and question.requirement is not None:
         return (
-            f"{name} has the smallest error: at most {outward(top.error or 0.0, 4)} in all but "
+            f"{name} has the smallest error: at most {grouped(outward(top.error or 0.0, 4))} in all but "
             f"{of_100(question.probability)} answers (exact, rounded up)."
         )
     if question.unknown in (NOISE, PRIVACY):

@@ -24,7 +24,7 @@ from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
 from dpcore.language import parse
 from dpcore.regions import gate
-from dpcore.words import grouped, outward
+from dpcore.words import between, grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -231,7 +231,7 @@ def warning(row: Copies, delta: float, apart: Distance | None = None) -> tuple[b
         sure = "exact" if low == high else "upper bound"
         words = f"{many} {statement} and the truth is at most {outward(high, 5)} ({sure}): the limit is above the truth here, which no theorem promises."
     else:
-        words = f"{many} {statement}; the truth is between {outward(low, 5, up=False)} and {outward(high, 5)}."
+        words = f"{many} {statement}; the truth is between {between(low, high, 5)}."
     return side == BELOW, words if apart is None else f"{words} {understated(row, apart)}".strip()
 
 

@@ -18,7 +18,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
 from dpcore.training.accountants import COMPOSED
-from dpcore.words import outward
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from dpcore.training import Judgement
@@ -99,11 +99,11 @@ def accountants_takeaway(frame: pd.DataFrame) -> str:
     delta = outward(float(frame["delta"].iloc[0]), 6)
     if math.isinf(truth):
         return f"No ε holds at δ = {delta}."
-    words = [f"At δ = {delta} the true ε is at most {outward(truth, 5)} ({WORDS[composed['kind']]})."]
+    words = [f"At δ = {delta} the true ε is at most {grouped(outward(truth, 5))} ({WORDS[composed['kind']]})."]
     low = reports[reports["verdict"] == BELOW]
     if len(low):
         names = ", ".join(
-            f"{title} ({nearest(value, 4)})" for title, value in zip(low["title"], low["epsilon"], strict=True)
+            f"{title} ({grouped(nearest(value, 5))})" for title, value in zip(low["title"], low["epsilon"], strict=True)
         )
         words.append(f"Below the truth, so no promise: {names}.")
     safe = reports[
@@ -113,10 +113,12 @@ def accountants_takeaway(frame: pd.DataFrame) -> str:
         order = safe.sort_values("epsilon", kind="stable")
         first, last = order.iloc[0], order.iloc[-1]
         words.append(
-            f"Of the other theorems {first['title']} promises the most, ε ≤ {outward(float(first['epsilon']), 4)}"
+            f"Of the other theorems {first['title']} promises the most, ε ≤ {grouped(outward(float(first['epsilon']), 5))}"
         )
         words[-1] += (
-            f", and {last['title']} the least, {outward(float(last['epsilon']), 4)}." if len(order) > 1 else "."
+            f", and {last['title']} the least, {grouped(outward(float(last['epsilon']), 5))}."
+            if len(order) > 1
+            else "."
         )
     return " ".join(words)
 
@@ -168,7 +170,7 @@ def accountants_chart(frame: pd.DataFrame, *, claimed: float | None = None, look
             "title": rows["title"],
             "epsilon": rows["epsilon"],
             "label": rows["verdict"].map(SIDES),
-            "text": [rounded_up(*pair, 4) for pair in zip(rows["epsilon"], rows["kind"], strict=True)],
+            "text": [rounded_up(*pair, 5) for pair in zip(rows["epsilon"], rows["kind"], strict=True)],
             "kind": rows["kind"].map(WORDS),
             "note": rows["note"].str.slice(0, 120),
         }

@@ -14,14 +14,14 @@ from dpcore.charts.vega_lite import layer_spec
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
-from dpcore.words import outward
+from dpcore.words import grouped, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _SPECIAL = frozenset(".:[]")  # signs that Vega-Lite reads as a path in a name
 PHONE = 330  # px that a legend may use on the narrowest screen
-_AXIS = 40  # px of the labels of an axis, over which the legend may extend
+_SPARE = 20  # px by which a row of names is narrower than `_width` says, at least
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Series:
         if not visible:
             return None
         most = range(len(self.names), 1, -1)
-        fitting = "".join(f"width + {_AXIS} >= {self._width(columns)} ? {columns} : " for columns in most)
+        fitting = "".join(f"width + {_SPARE} >= {self._width(columns)} ? {columns} : " for columns in most)
         columns = alt.ExprRef(f"{fitting}1")
         return alt.Legend(
             title=None, orient="bottom", columns=columns, symbolType="stroke", symbolSize=900, labelLimit=PHONE - 40
@@ -243,7 +243,9 @@ def tooltips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
 
 def rounded_up(value: float, kind: str, digits: int) -> str:
     """Return a number as a bar or point shows it: rounded up, or to the nearest if it is not a bound."""
-    return f"about {nearest(value, digits)}" if kind == "approximate" else outward(float(value), digits)
+    return (
+        f"about {grouped(nearest(value, digits))}" if kind == "approximate" else grouped(outward(float(value), digits))
+    )
 
 
 def not_drawn(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:

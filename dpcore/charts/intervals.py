@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DRAWN = 60
 HOLDS, MISSES = "contains the truth", "misses it"
-_AXES = {"n": "number of records n", "epsilon": "ε of the budget"}
+_AXES = {"n": "Number of records n", "epsilon": "ε of the budget"}
 
 
 def interval_width_figure(plan: IntervalPlan, data: Dataset, *, against: str = "n", look: Look = PLAIN) -> Figure:
@@ -44,7 +44,7 @@ def interval_width_figure(plan: IntervalPlan, data: Dataset, *, against: str = "
     now = float(plan.n if against == "n" else plan.epsilon)
     takeaway = f"{width_words(plan, data)} It covers {plan.covers}."
     chart = utility_chart(
-        table, current=now, parameter=_AXES[against], value="half-width", look=described(look, takeaway)
+        table, current=now, parameter=_AXES[against], value="Half-width", look=described(look, takeaway)
     )
     title = look.title or f"Private interval for the {plan.name}: half-width against {against}"
     return Figure(chart, table, takeaway, title, (*moved_words(plan, data), *utility_notes(table)))
@@ -131,7 +131,7 @@ def _chart(ends: pd.DataFrame, truth: float, plan: IntervalPlan, look: Look) -> 
         domain=[HOLDS, MISSES], range=[theme.colour(0, dark=look.dark), theme.colour(1, dark=look.dark)]
     )
     base = alt.Chart(checked(ends)).encode(
-        x=alt.X("place:Q", title="simulated interval", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6)),
+        x=alt.X("place:Q", title="Simulated interval", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6)),
         y=alt.Y("low:Q", title=plan.name, scale=alt.Scale(zero=False, nice=True)),
         y2=alt.Y2("high:Q"),
     )

@@ -34,7 +34,7 @@ def ladder_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
         best = best_place(*([columns[name][place] for place in own] for name in ("epsilon", "kind")))
         if best is not None:
             epsilon, title, kind = (columns[name][own[best]] for name in ("epsilon", "title", "kind"))
-            parts.append(f"{outward(epsilon, 4)} for k = {grouped(k)} ({title}, {_KINDS[kind]})")
+            parts.append(f"{grouped(outward(epsilon, 4))} for k = {grouped(k)} ({title}, {_KINDS[kind]})")
     if not parts:
         return f"No theorem reaches δ = {outward(delta, 6)} for any k shown."
     plain = [
@@ -42,7 +42,7 @@ def ladder_takeaway(frame: pd.DataFrame, *, delta: float) -> str:
         for theorem, epsilon, k in zip(columns["theorem"], columns["epsilon"], columns["k"], strict=True)
         if theorem == "basic" and epsilon < math.inf
     ]
-    sum_ = f" Adding up gives {outward(plain[-1][0], 4)} for k = {grouped(plain[-1][1])}." if plain else ""
+    sum_ = f" Adding up gives {grouped(outward(plain[-1][0], 4))} for k = {grouped(plain[-1][1])}." if plain else ""
     return f"At δ = {outward(delta, 6)} the best ε is at most {', '.join(parts)}.{sum_}"
 
 
@@ -194,5 +194,4 @@ def _axis(values: pd.Series) -> alt.Axis:
     steps = (1, 2, 3, 5) if high / low <= 100 else (1,)
     every = max(1, len(decades) // 7)
     ticks = [float(f"{step}e{power}") for power in decades for step in steps]
-    words = "datum.value >= 1e6 || datum.value < 1e-4 ? replace(format(datum.value, '.0e'), '+', '') : format(datum.value, ',~g')"
-    return alt.Axis(values=ticks[::every], labelExpr=words)
+    return alt.Axis(values=ticks[::every], labelExpr=theme.NUMERALS)

@@ -52,10 +52,14 @@ def budget_figure(rows: pd.DataFrame, spending: Spending, *, look: Look = PLAIN)
 def budget_takeaway(rows: pd.DataFrame, spending: Spending) -> str:
     """Say what is spent by the best theorem, and what the basic one gives."""
     basic = rows[(rows["theorem"] == "basic") & (rows["epsilon"] < math.inf)]
-    sum_ = f" Adding up would give {outward(float(basic['epsilon'].iloc[0]), 4)} (upper bound)." if len(basic) else ""
+    sum_ = (
+        f" Adding up would give {grouped(outward(float(basic['epsilon'].iloc[0]), 4))} (upper bound)."
+        if len(basic)
+        else ""
+    )
     top = best(rows)
     if top is not None and float(top["epsilon"]) < spending.spent:
-        name = f"{top['title']} says ε ≤ {outward(float(top['epsilon']), 4)} ({WORDS[str(top['kind'])]})."
+        name = f"{top['title']} says ε ≤ {grouped(outward(float(top['epsilon']), 4))} ({WORDS[str(top['kind'])]})."
         return f"{spending.words} {name}{sum_}"
     return spending.words + sum_
 

@@ -219,7 +219,7 @@ def _as_bars(data: Columns, test: Test, series: Series, x: alt.X, y: alt.Y, *, l
     filled = alt.Fill("paint:N", scale=None)
     part = layer_table({**sides, "density": wrong * data["density"]})
     shade = alt.Chart(part).mark_rect(opacity=0.45, aria=False).encode(fill=filled, **where)
-    whole = alt.Chart(layer_table(rows)).mark_rect(fillOpacity=0, strokeWidth=2, aria=False)
+    whole = alt.Chart(layer_table(rows)).mark_bar(fillOpacity=0, strokeWidth=2, aria=False)  # a mark_rect has no dashes
     outline = whole.encode(tooltip=_tooltip(test), **where, **series.strokes(legend=legend))
     return [shade, outline]
 

@@ -38,7 +38,6 @@ _TICKS = [1e-12, 1e-9, 1e-6, 1e-3, 1.0]
 _LOG_DIAGONAL = np.concatenate(([pixels.FLOOR, 1e-3], np.linspace(0.01, 0.98, 60), 1.0 - np.geomspace(0.01, 1e-12, 41)))
 _COLUMNS = ("label", "alpha", "beta", "power", "epsilon_label", "kind", "corner")
 _LEFT_EDGE = {"beta": 1.0, "power": 0.0, "epsilon_label": "inf", "corner": False}
-_LOG_LABEL = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
 def region_table(regions: Regions) -> pd.DataFrame:
@@ -79,13 +78,20 @@ def region_takeaway(regions: Regions, *, fpr: float = 0.05, selected: str | None
     front = list(items)[:MOST_SENTENCES] if (label := label_of(selected, items)) is None else [label]
     selection = {label: items[label] for label in front}
     if len(selection) == 1:
-        sentences = [f"{theme.short(label)}: {attack_sentence(region, fpr)}" for label, region in selection.items()]
+        sentences = [
+            f"{theme.short(label)}: {_continued(attack_sentence(region, fpr))}" for label, region in selection.items()
+        ]
     else:
         sentences = [attacks_sentence({theme.short(label): region for label, region in selection.items()}, fpr)]
     rest = len(items) - len(selection)
     if rest:
         sentences.append("One more region is in the table." if rest == 1 else f"{rest} more regions are in the table.")
     return " ".join(sentences)
+
+
+def _continued(sentence: str) -> str:
+    """Return a sentence as it goes on after a colon."""
+    return sentence[0].lower() + sentence[1:]
 
 
 def region_figure(
@@ -254,7 +260,7 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
     across, up = ("alpha", "beta") if axes == "fdp" else ("beta", "alpha")
     if log:
         scale = alt.Scale(type="log", domain=[pixels.FLOOR, 1], nice=False, clamp=True)
-        axis = alt.Axis(values=_TICKS, labelExpr=_LOG_LABEL)
+        axis = alt.Axis(values=_TICKS, labelExpr=theme.NUMERALS)
     else:
         scale = alt.Scale(domain=[0, 1], nice=False)
         axis = alt.Axis(tickCount=6)
@@ -338,11 +344,12 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
     names = {
         "label": "region",
         "alpha_text": "false positives α",
-        "beta_text": "false negatives β, at least",
-        "power_text": "attacker finds, at most",
+        "beta_text": "false negatives β",
+        "power_text": "attacker finds",
         "segment": "ε of the segment",
         "kind": "β is",
     }
+    kinds = rows["kind"].tolist()
     wording = {"exact": "exact", "lower": "a lower bound (safe side)", "approximate": "an approximation, no bound"}
     table = layer_table(
         {
@@ -353,10 +360,10 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
             "paint": [paint[label] for label in rows["label"].tolist()],
             "label": rows["label"],
             "alpha_text": [nearest(v) for v in rows["alpha"].tolist()],
-            "beta_text": [outward(v, 5, up=False) for v in rows["beta"].tolist()],
-            "power_text": [outward(v, 5) for v in rows["power"].tolist()],
+            "beta_text": [_rate(v, kind, up=False) for v, kind in zip(rows["beta"].tolist(), kinds, strict=True)],
+            "power_text": [_rate(v, kind, up=True) for v, kind in zip(rows["power"].tolist(), kinds, strict=True)],
             "segment": rows["epsilon_label"],
-            "kind": [wording[kind] for kind in rows["kind"].tolist()],
+            "kind": [wording[kind] for kind in kinds],
         }
     )
     chart: alt.Chart = (
@@ -372,3 +379,10 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
         )
     )
     return chart
+
+
+def _rate(value: float, kind: str, *, up: bool) -> str:
+    """Return a rate for a tooltip: what is only a bound says so, and what is no bound says that."""
+    if kind == "approximate":
+        return f"about {nearest(value, 4)}"
+    return ("" if kind == "exact" else "at most " if up else "at least ") + outward(value, 5, up=up)

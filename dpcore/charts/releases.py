@@ -218,7 +218,7 @@ def _bars(table: pd.DataFrame, look: Look) -> alt.LayerChart:
     left = rows["place"] + np.where(rows["rank"] == 0, -0.42, 0.02)
     rows = rows.assign(left=left, right=left + 0.4, paint=rows["label"].map(series.fills()))
     y = alt.Y("value:Q", title="Answer", axis=alt.Axis(tickCount=5))
-    bars = alt.Chart(checked(rows)).mark_rect(strokeWidth=2, aria=False)
+    bars = alt.Chart(checked(rows)).mark_bar(strokeWidth=2, aria=False)  # a mark_rect has no dashes
     layer = bars.encode(
         x=alt.X("left:Q", **_named_axis(table["answer"])),
         x2=alt.X2("right:Q"),

@@ -75,9 +75,8 @@ def error_words(table: pd.DataFrame, query: SensitiveQuery, data: Dataset) -> st
 
 
 def size_words(value: float) -> str:
-    """Return an error with three digits; large ones in groups of three."""
-    text = nearest(float(value), 3)
-    return grouped(int(float(text))) if 10_000 <= abs(value) < 1e15 else text
+    """Return an error with three digits."""
+    return grouped(nearest(float(value), 3))
 
 
 def _bars(table: pd.DataFrame, look: Look) -> alt.LayerChart:
@@ -106,7 +105,7 @@ def _bars(table: pd.DataFrame, look: Look) -> alt.LayerChart:
     )
     colour = theme.colour(0, dark=look.dark)
     decades = range(math.floor(math.log10(data["low"].min())), math.ceil(math.log10(data["high"].max())) + 1)
-    axis = alt.Axis(values=[10.0**decade for decade in decades])
+    axis = alt.Axis(values=[10.0**decade for decade in decades], labelExpr=theme.NUMERALS)
     bars = base.mark_rule(strokeWidth=9, color=colour, aria=False).encode(
         x=alt.X("low:Q", scale=scale, title="error in units of the data", axis=axis), x2=alt.X2("high:Q"), tooltip=tips
     )

@@ -172,6 +172,13 @@ class Look:
 PLAIN = Look()
 
 
+NUMERALS = (
+    "datum.value >= 1e6 || datum.value < 1e-4 && datum.value > 0 ? replace(format(datum.value, '.3~e'), '+', '') "
+    ": format(datum.value, ',.6~g')"
+)
+"""Labels of an axis in the form of all numbers: plain from 1e-4 to 1e6; the chart's own would write 0.000001 and then 1e-7."""
+
+
 def described(look: Look, takeaway: str) -> Look:
     """Return the look with this takeaway as its description, unless it has one."""
     return look if look.description else replace(look, description=takeaway)

@@ -308,4 +308,4 @@ def _axis(table: pd.DataFrame, names: tuple[str, ...], *, log: bool) -> alt.Axis
     decades = np.arange(np.floor(low), np.ceil(high) + 1)
     steps = (1, 2, 5) if high - low <= 3 else (1,)
     values = [float(f"{step * 10.0**k:.6g}") for k in decades for step in steps]
-    return alt.Axis(values=values)
+    return alt.Axis(values=values, labelExpr=theme.NUMERALS)

@@ -86,7 +86,7 @@ class Spending:
         budget, delta = nearest(self.budget.epsilon), outward(self.budget.delta, 6)
         if math.isinf(self.spent_lower):
             return f"At δ = {delta} no ε holds for this ledger: it does not fit into any budget with this δ."
-        spent = f"ε = {outward(self.spent, 4)} ({_KINDS[self.kind]}) at δ = {delta}"
+        spent = f"ε = {grouped(outward(self.spent, 4))} ({_KINDS[self.kind]}) at δ = {delta}"
         if self.fits is False:
             over = outward(self.spent_lower - self.budget.epsilon, 3, up=False)
             return f"The ledger spends {spent}: over the budget of ε = {budget} by at least {over}."

@@ -29,7 +29,7 @@ from dpcore.regions.guarantees import DP
 from dpcore.regions.tradeoff import Atom, parameters_of
 from dpcore.theorems.conversion.claims import calibration_text
 from dpcore.training.reports import ROUNDING, uses
-from dpcore.words import grouped, of_100, outward
+from dpcore.words import between, grouped, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
@@ -284,7 +284,7 @@ class Judgement:
         if math.isinf(least):
             return f"no ε holds {at} ({self.kind}); {claimed}"
         if self.verdict == OPEN:
-            return f"the true ε {at} is between {outward(least, 6, up=False)} and {outward(most, 6)}; {claimed}"
+            return f"the true ε {at} is between {between(least, most)}; {claimed}"
         side = f"at least {outward(least, 5, up=False)}" if low else f"at most {outward(most, 5)}"
         return f"the true ε {at} is {side} ({self.kind}); {claimed}"
 
@@ -294,7 +294,7 @@ class Judgement:
         at = f"At ε = {outward(self.epsilon, 6, up=not low)} the true δ is"
         if not low:
             return f"{at} at most {outward(most, 4)} ({self.kind})."
-        times = f", {outward(least / self.delta, 3, up=False)} times the claimed" if self.delta > 0 else ""
+        times = f", {grouped(outward(least / self.delta, 3, up=False))} times the claimed" if self.delta > 0 else ""
         return f"{at} at least {outward(least, 4, up=False)} ({self.kind}){times}."
 
 

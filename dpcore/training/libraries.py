@@ -25,7 +25,7 @@ from dpcore.theorems.rdp_tight import tight_epsilon
 from dpcore.training.accountants import USUAL_ORDERS
 from dpcore.training.discretised import dots_epsilon, random_variable_epsilon
 from dpcore.training.gradients import clt_mu, renyi
-from dpcore.words import outward
+from dpcore.words import between, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -208,5 +208,5 @@ def library_words(row: pd.Series, bracket: tuple[float, float]) -> str:
     place = {
         BELOW: f"below the truth by at least {outward(low - value, 3, up=False)}: it promises too much",
         ABOVE: f"above the truth, by at most {outward(value - low, 3)}",
-    }.get(str(row["verdict"]), f"inside the bracket from {outward(low, 6, up=False)} to {outward(high, 6)}")
+    }.get(str(row["verdict"]), f"inside the bracket between {between(low, high)}")
     return f"{name} prints {shown}, {place}."

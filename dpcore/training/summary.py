@@ -22,7 +22,7 @@ from dpcore.theorems.conversion.gaussian import FIT_REFERENCE, NO_MU, bounded_fi
 from dpcore.training.judgement import judge
 from dpcore.training.libraries import library_reports, library_words
 from dpcore.training.tuning import tuning_costs
-from dpcore.words import grouped, of_100, outward
+from dpcore.words import between, grouped, of_100, outward
 
 if TYPE_CHECKING:
     from dpcore.curves.gaussian_range import BestGaussian
@@ -123,9 +123,7 @@ class TrainingSummary:
         version = vars(sys.modules["dpcore"])["__version__"]  # of the facade, which stands above this room
         run = self.run
         low, high = self.epsilon
-        bracket = (
-            "" if low == high else f" (the true ε lies between {outward(low, 6, up=False)} and {outward(high, 6)})"
-        )
+        bracket = "" if low == high else f" (the true ε lies between {between(low, high)})"
         many = f"{grouped(run.steps)} {'step' if run.steps == 1 else 'steps'}"
         mechanism = (
             f"Mechanism: {many} of gradient descent; gradients clipped per record, Gaussian noise with multiplier "
@@ -267,7 +265,7 @@ def epsilon_words(run: TrainingRun, delta: float, bracket: tuple[float, float]) 
     at = f"After {run.words()}, ε at δ = {outward(delta, 6)}"
     if low == high:
         return f"{at} is {outward(high, 6)} (exact)."
-    return f"{at} lies between {outward(low, 6, up=False)} and {outward(high, 6)} ({certainty('upper', run.region)})."
+    return f"{at} lies between {between(low, high)} ({certainty('upper', run.region)})."
 
 
 def training_summary(run: TrainingRun, delta: float = 1e-5) -> TrainingSummary:

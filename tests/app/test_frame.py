@@ -124,3 +124,27 @@ def test_a_page_whose_work_was_stopped_has_no_traceback(file: str, monkeypatch: 
     app.run()
     assert not app.exception, [found.stack_trace for found in app.exception]
     assert any("Stopped before the end" in str(error.value) for error in app.error)
+
+
+SECONDARY = {
+    "7_Subsampling": ("sub_stated",),
+    "10_Claimed_and_true": ("claimed_delta",),
+    "8_Local_privacy": ("local_delta", "local_alarm", "local_miss"),
+    "6_Limits": ("lim_mu", "lim_failing", "lim_c"),
+    "11_Choose_your_noise": ("choose_width", "choose_stated", "choose_q"),
+    "17_Your_data": ("data_level",),
+}
+"""Fields beside the main ones, by page."""
+
+
+@pytest.mark.parametrize("name", SECONDARY)
+def test_secondary_fields_have_a_slider_too(name: str) -> None:
+    """A slider writes its value into the field, which the page takes without an error."""
+    app = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=60).run()
+    for key in SECONDARY[name]:
+        slider = app.select_slider(key=f"{key}_slider")
+        other = next(option for option in slider.options[1:] if option != slider.value)
+        slider.set_value(other).run()
+        assert not app.exception
+        assert not app.error
+        assert app.text_input(key=key).value == other

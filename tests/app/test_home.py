@@ -112,7 +112,7 @@ def test_both_charts_say_what_they_show() -> None:
     noise, region = alts(opened(eps="1.0", t="41.0"))
     assert "wrongly accuses about 18 of 100 people" in noise
     assert "misses 50 of 100 people" in noise
-    assert "An attacker who wrongly accuses 5 of 100" in region
+    assert "an attacker who wrongly accuses 5 of 100" in region
     for chart in opened().get("vega_lite_chart"):
         assert json.loads(chart.proto.spec)["layer"]
 

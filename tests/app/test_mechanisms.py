@@ -31,7 +31,7 @@ PROMISED = {  # what presets say
     "mechanism_cut": "The claim fails",
     "mechanism_exponential": "has no noise of its own",
     "mechanism_histogram": "The best attacker with as few false positives misses at least",
-    "mechanism_gradient": "For 1000 answers within ε = 2 and δ = 1e-5, the least sigma is",
+    "mechanism_gradient": "For 1 000 answers within ε = 2 and δ = 1e-5, the least sigma is",
 }
 EXAMPLES = [forms.example(entry) for entry in registry.entries("mechanism")]
 DELTA = 1e-5

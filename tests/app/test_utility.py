@@ -114,9 +114,9 @@ def test_the_first_view() -> None:
     assert "Mean squared error, total, at ε = 0.5: 320 (exact)" in first  # 8 k / eps^2
     assert "simulation ± 2 standard errors" in first
     assert "lower bound on any mechanism" in first
-    assert second.startswith("exact region: An attacker who wrongly accuses")
+    assert second.startswith("exact region: an attacker who wrongly accuses")
     assert "(a simulation, not a promise)" in third
-    assert "An attacker who wrongly accuses" in said(app)
+    assert "an attacker who wrongly accuses" in said(app)
     assert not errors(app)
     assert not app.warning
 
@@ -177,7 +177,7 @@ def test_every_pair_can_be_chosen_and_drawn(name: str) -> None:
     for spec in (view.utility_spec(), view.release_spec()):
         assert draw(spec).takeaway
     assert draw(view.region_spec()).takeaway.startswith(
-        ("exact region: An attacker", "bound for all data: An attacker")
+        ("exact region: an attacker", "bound for all data: an attacker")
     )
     assert view.pair.sentence(view.data)
     assert privacy_and_utility.known_facts(view)

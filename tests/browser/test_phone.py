@@ -43,7 +43,10 @@ _BETWEEN = """() => {
   const texts = seen("[data-testid='stMarkdown'], [data-testid='stAlert'], [data-testid='stCaptionContainer']")
     .filter(one => top(one) > chart.bottom - 5 && top(one) < first - 5 && !one.closest("[data-testid='stHeading']"));
   const row = [...main.querySelectorAll("[class*='st-key-'][class*='_row']")].find(one => top(one) > chart.bottom - 5);
-  return { texts: texts.map(one => one.innerText), gap: first - chart.bottom, row: row ? top(row) - first : 1 };
+  const ends = one => one.getBoundingClientRect().right;
+  const clipped = [...main.querySelectorAll("[data-testid='stVegaLiteChart'] svg")].flatMap(picture =>
+    [...picture.querySelectorAll(".role-legend text")].filter(name => ends(name) > ends(picture)).map(name => name.textContent));
+  return { clipped, texts: texts.map(one => one.innerText), gap: first - chart.bottom, row: row ? top(row) - first : 1 };
 }"""
 
 
@@ -56,4 +59,5 @@ def test_the_control_stands_directly_under_its_chart(visit: Callable[..., Visito
     found = visitor.page.evaluate(_BETWEEN)
     assert found["gap"] < 150
     assert found["row"] > 0, "the row of the figure comes after the controls"
+    assert found["clipped"] == [], "names of the legend are cut at the edge of the picture"
     assert [text for text in found["texts"] if len(text) > 60] == []

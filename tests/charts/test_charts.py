@@ -13,8 +13,10 @@ import pytest
 
 import dpcore
 from dpcore import charts
+from dpcore.central_limit.convergence import copies
 from dpcore.charts import theme
-from dpcore.charts.export import renumbered, specification
+from dpcore.charts.central_limit import limit_figure
+from dpcore.charts.export import render, renumbered, specification
 from dpcore.charts.regions import region_chart
 from dpcore.core.errors import DomainError, DpcoreError
 
@@ -114,6 +116,33 @@ def test_axes_are_where_they_should_be(axes: Any, across: str) -> None:
         region_chart(table, axes="roc")  # type: ignore[arg-type]  # the mistake under test
 
 
+def test_a_logarithmic_axis_writes_numbers_as_sentences_do() -> None:
+    """Without labels of our own Vega writes 0.000001 and then 1e-7."""
+    values = np.logspace(-8, 5, 27)
+    line = pd.DataFrame({"parameter": values, "value": values, "low": values, "high": values, "kind": "exact"})
+    shown = charts.utility_figure(line, parameter="x", value="y")
+    texts = set(re.findall(r"<text[^>]*>([^<]*)</text>", render(shown, ".svg").decode()))
+    assert {"1e-7", "1e-6", "1e-5", "0.001"} <= texts
+    assert not any(re.match(r"0\.0000", text) for text in texts)
+    assert any(re.fullmatch("10.000", text) for text in texts), "the thousands mark"
+
+
+def _bound(text: str, side: str) -> float:
+    """Return the number of a tooltip, which names its side unless it is exact."""
+    return float(text.removeprefix(side))
+
+
+def test_the_tooltip_of_an_approximation_names_no_bound() -> None:
+    (points,) = marks(specification(limit_figure(copies("laplace(0.1)", 100))), "point")
+    own = {kind: [point for point in points if kind in point["kind"]] for kind in ("exact", "approximation")}
+    assert all(own.values())
+    for point in own["approximation"]:
+        assert point["kind"] == "an approximation, no bound"
+        assert point["beta_text"].startswith("about ")
+        assert point["power_text"].startswith("about ")
+    assert not any(re.search("about|at least", point["beta_text"]) for point in own["exact"])
+
+
 def test_tooltips_hold_what_is_promised_and_are_outward() -> None:
     region = dpcore.parse("gdp(1.2)")
     (points,) = marks(specification(charts.region_figure(region)), "point")
@@ -122,10 +151,10 @@ def test_tooltips_hold_what_is_promised_and_are_outward() -> None:
         alpha = float(point["alpha_text"])
         assert {"beta_text", "power_text", "segment", "kind"} <= set(point)
         if 0 < alpha < 1:
-            assert float(point["beta_text"]) <= region.beta(alpha * (1 - 1e-4)) + 1e-12
+            assert _bound(point["beta_text"], "at least ") <= region.beta(alpha * (1 - 1e-4)) + 1e-12
         missed, found = point["y"], 1 - point["y"]
-        assert missed * (1 - 1e-4) <= float(point["beta_text"]) <= missed * (1 + 1e-13)
-        assert found - 1e-15 <= float(point["power_text"]) <= found * (1 + 1e-4) + 1e-15
+        assert missed * (1 - 1e-4) <= _bound(point["beta_text"], "at least ") <= missed * (1 + 1e-13)
+        assert found - 1e-15 <= _bound(point["power_text"], "at most ") <= found * (1 + 1e-4) + 1e-15
     (tips,) = [
         layer["encoding"]["tooltip"]
         for layer in specification(charts.region_figure(region))["layer"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -17,6 +17,9 @@ from dpcore.charts.measures import MEASURES, measure_table
 from dpcore.charts.theme import Look
 from dpcore.core.errors import DomainError
 from dpcore.specs import SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = "data/ledgers/quarter.csv"
@@ -490,3 +493,33 @@ def test_markdown_holds_figures() -> None:
         specs.draw(specs.figures_in(text.replace("dp(1)", "dp("), file="report.md")[0])
     with pytest.raises(SpecError, match=r"report.md, line 5: not TOML"):
         specs.figures_in(text.replace('"dp(1)"', '"dp(1)'), file="report.md")
+
+
+def _marks(part: Any) -> Iterator[dict[str, Any]]:
+    """Yield every layer of a chart that has a mark."""
+    if isinstance(part, dict):
+        if "mark" in part:
+            yield part
+        for inner in part.values():
+            yield from _marks(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _marks(inner)
+
+
+@pytest.mark.parametrize("case", ["noise of integers", "release"])
+def test_bars_have_the_dashes_of_their_legend(case: str) -> None:
+    """Vega-Lite drops the dashes of a rect, with a warning in the browser; those of a bar are drawn."""
+    spec = {
+        "noise of integers": {"draw": "noise", "mechanism": "geometric(1)"},
+        "release": {
+            "draw": "release",
+            "utility": "histogram_laplace",
+            "parameters": {"epsilon": 0.5, "bins": 10},
+            "seed": 3,
+        },
+    }[case]
+    layers = list(_marks(specs.draw(spec).chart.to_dict()))
+    dashed = [layer["mark"]["type"] for layer in layers if "strokeDash" in layer.get("encoding", {})]
+    assert "bar" in dashed
+    assert "rect" not in dashed

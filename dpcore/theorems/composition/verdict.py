@@ -138,7 +138,7 @@ def _same(a: float, b: float) -> bool:
 def _gap(row: _Promise, smallest: float) -> str:
     if math.isinf(row.epsilon):
         return f"{row.title}: no ε at all"
-    return f"{row.title} {outward(row.epsilon, 4)}{_more(row.epsilon, smallest)}"
+    return f"{row.title} {grouped(outward(row.epsilon, 4))}{_more(row.epsilon, smallest)}"
 
 
 def _more(value: float, smallest: float) -> str:
@@ -154,7 +154,7 @@ def _more(value: float, smallest: float) -> str:
 
 def _estimate(row: _Promise) -> str:
     value = row.epsilon
-    result = "sees no ε that would do" if math.isinf(value) else f"puts ε at about {nearest(value, 4)}"
+    result = "sees no ε that would do" if math.isinf(value) else f"puts ε at about {grouped(nearest(value, 4))}"
     return f"The central limit {result}: an approximation, no promise."
 
 
