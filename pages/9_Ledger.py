@@ -34,6 +34,7 @@ if view is not None:
         live.follow("ledger", panels.SLIDERS, draw)
     panels.say_figure(view, view.spec("budget"), panels.CHART_HEIGHT, link=True)
     panels.say_rows(view)
+    panels.show_label(view, table[1])
 
     left, right = st.columns(2, gap="large")
     with left:

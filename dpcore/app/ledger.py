@@ -155,6 +155,11 @@ def verdict(view: LedgerView) -> str:
     return ledger.verdict(result(ledger.theorems, view.ledger, view.budget.delta))
 
 
+def is_within(view: LedgerView) -> bool:
+    """Return whether all releases together certainly stay within the budget."""
+    return result(ledger.total, view.ledger, view.budget.delta).upper <= view.budget.epsilon
+
+
 def more(view: LedgerView, row: int) -> More:
     """Return how many more of a row (from 0) fit."""
     return result(ledger.more, view.ledger, row, view.budget)

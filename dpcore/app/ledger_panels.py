@@ -12,6 +12,7 @@ import streamlit as st
 from dpcore.app import figure, inputs, ledger, navigation, page, uploads, work
 from dpcore.app.badge import marked
 from dpcore.app.figure import plain
+from dpcore.app.label_control import offer_label
 from dpcore.app.ledger import AS_ROWS, DEFAULTS, LONG, MOST_EDITED, MOST_LINKED, OWN, SHOWN, STATUS, LedgerView
 from dpcore.core.domains import DELTA, LOSS
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError, RelationError
@@ -369,6 +370,13 @@ def say_rows(view: LedgerView) -> None:
         if words:
             st.markdown(figure.sentence(words))
     st.caption(RULE)
+
+
+def show_label(view: LedgerView, reading: LedgerReading) -> None:
+    """Offer the label of the releases, if every row counts and they stay within their budget: it states both."""
+    with suppress(DpcoreError), work.progress("Adding up", store=view.store):  # an error is said with the rows
+        if not reading.problems and ledger.is_within(view):
+            offer_label(view.ledger, key="ledger_label", delta=view.budget.delta, epsilon=view.budget.epsilon)
 
 
 def show_more(view: LedgerView, row: int) -> None:

@@ -14,6 +14,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
 from dpcore.core.registry import shown
 from dpcore.language.problems import nearest, quoted
+from dpcore.ledger.writing import all_cells, cells_to_csv
 from dpcore.planner.release.planned import protection_words
 from dpcore.words import grouped, outward
 
@@ -65,6 +66,8 @@ _QUESTIONS: Final[tuple[tuple[str, str], ...]] = (
 )
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>|$#!~@])")
 _LONGEST: Final = 1000
+MOST_ROWS: Final = 10
+"""Releases that a label lists."""
 
 
 def label_report(
@@ -119,13 +122,13 @@ def label_report(
     parts = [
         _top(name, delta, budget, epsilon, certificate=certificate),
         f"# {entries.get('title', 'Privacy label')}",
-        f"ε = {{{{ spent.epsilon }}}} at δ = {numeral(delta)}, {together}.",
+        f"ε = {{{{ spent.epsilon }}}} at δ = {{{{ spent.delta }}}}, {together}.",
         _facts_table(entries, ledger, epsilon is not None, certificate),
         "## What an attacker can do",
         f"{{{{ risk({region}, fpr=0.01) }}}} {{{{ risk({region}).advantage_words }}}}",
         _profile(ledger_file, delta, epsilon, ledger.relation),
         "## Releases",
-        f'```figure\nname = "releases"\ndraw = "table"\ntitle = "Releases"\ncaption = "One row per release; each number has its own noise."\nfile = {name}\ncolumns = ["label", "expression", "count"]\n```',
+        _releases(ledger, ledger_file),
         "## Questions",
         "The questions follow the topics of NIST SP 800-226. Those marked open were not answered by the people who released the data.",
         _questions(entries, ledger, delta, plan),
@@ -206,6 +209,31 @@ def _profile(file: str, delta: float, epsilon: float | None, relation: str) -> s
         "```",
     ]
     return "\n".join(line for line in lines if line)
+
+
+def _releases(ledger: Ledger, file: str) -> str:
+    """Return the table of releases; of a long ledger its first rows, so that the label stays a page."""
+    caption, rows = (
+        "One row per release; each number has its own noise.",
+        f"file = {json.dumps(file, ensure_ascii=False)}",
+    )
+    if len(ledger) > MOST_ROWS:
+        caption = f"The first {MOST_ROWS} of {grouped(len(ledger))} releases; the others are in the ledger, whose digest stands below."
+        csv = cells_to_csv(all_cells(ledger)[:MOST_ROWS])
+        cells = re.sub(r"\{(?=\{)", "{ ", csv)  # the name of a release computes nothing
+        rows = f"rows = {json.dumps(cells, ensure_ascii=False)}"
+    return "\n".join(
+        [
+            "```figure",
+            'name = "releases"',
+            'draw = "table"',
+            'title = "Releases"',
+            f"caption = {json.dumps(caption)}",
+            rows,
+            'columns = ["label", "expression", "count"]',
+            "```",
+        ]
+    )
 
 
 def _questions(told: Mapping[str, str], ledger: Ledger, delta: float, plan: ReleasePlan | None) -> str:

@@ -29,6 +29,8 @@ from dpcore.site.mistakes import mistakes
 from dpcore.site.references import reference_plugin
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
 
@@ -42,6 +44,7 @@ _KEY: Final = re.compile(r"(?:^|[\s;,(-])@[A-Za-z0-9_]")
 _TEXTUAL: Final = re.compile(r"@([A-Za-z][A-Za-z0-9_]*(?:[:.-][A-Za-z0-9_]+)*)")
 _LABEL: Final = re.compile(rf"[ \t]*\{{#({_NAME})\}}[ \t]*$")
 _EQUATION: Final = re.compile(r"^(?P<start>.*\$\$)[ \t]*\{#(eq:[A-Za-z0-9][A-Za-z0-9_-]*)\}[ \t]*$", re.MULTILINE)
+_MISNAMED: Final = re.compile(r"\$\$[ \t]*(\{#(?!eq:[A-Za-z0-9])[^{}\n]{0,200}\})[ \t]*$")
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _CAPTION: Final = re.compile(r"(?:Table)?:[ \t]+(.*)", re.DOTALL)
 _IMAGE: Final = re.compile(r"^\{#(fig:[A-Za-z0-9][A-Za-z0-9_-]*)\}$")
@@ -94,6 +97,11 @@ def values_in(text: str) -> list[re.Match[str]]:
 
 def _equations(state: StateCore) -> None:
     """Write the name of an equation as the parser of formulas takes it; lines stay where they are."""
+    if "$$" in state.src:
+        for place, line in _outside_code(state.src):
+            if (match := _MISNAMED.search(line)) is not None:
+                msg = f"{match[1][:60]!r} is no name of a formula; write $$ {{#eq:name}}."
+                raise DocumentError(msg, place + 1)
     if "{#eq:" in state.src:
         state.src = _EQUATION.sub(r"\g<start> (\2)", state.src)
 
@@ -102,14 +110,22 @@ def _cells(state: StateCore) -> None:
     """Keep the bars of computed values in the rows of tables, where a bar ends a cell; code stays as it is."""
     if "{{" not in state.src:
         return
-    lines, fence = state.src.split("\n"), ""
-    for place, line in enumerate(lines):
+    lines = state.src.split("\n")
+    for place, line in _outside_code(state.src):
+        if line.lstrip().startswith("|"):
+            lines[place] = _VALUE.sub(lambda match: re.sub(r"(?<!\\)\|", r"\\|", match[0]), line)
+    state.src = "\n".join(lines)
+
+
+def _outside_code(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines outside of fenced blocks, with their places."""
+    fence = ""
+    for place, line in enumerate(text.split("\n")):
         start = _FENCE.match(line)
         if start and (not fence or start[1].startswith(fence)):
             fence = "" if fence else start[1]
-        elif not fence and line.lstrip().startswith("|"):
-            lines[place] = _VALUE.sub(lambda match: re.sub(r"(?<!\\)\|", r"\\|", match[0]), line)
-    state.src = "\n".join(lines)
+        elif not fence:
+            yield place, line
 
 
 def _bounded(state: StateCore) -> None:
@@ -140,6 +156,9 @@ def _labels(state: StateCore) -> None:
         elif token.type == "paragraph_open" and tokens and tokens[-1].type == "table_close" and table is not None:
             inner = state.tokens[place + 1]
             caption = _CAPTION.fullmatch(inner.content)
+            if caption and table.meta.get("captioned"):
+                msg = "the table above has a caption already; a table has one, directly below it."
+                raise DocumentError(msg, inner.map[0] + 1 if inner.map else 1)
             if caption:
                 place += 3
                 text = caption[1]

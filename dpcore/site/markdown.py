@@ -131,7 +131,7 @@ def read(
     _at_the_margin(tokens, file)
     if values is not None:
         _alone(tokens, file)
-    title, tokens = _title(tokens)
+    title, tokens = _title(tokens, file)
     line = tokens[0].meta.get("line", 1) if tokens else 1
     summary, tokens = _lead(tokens, file, values) if lead else ("", tokens)
     figures = tuple(_figures(tokens, file, folder, prefix, values))
@@ -169,8 +169,15 @@ def _alone(tokens: list[Token], file: str) -> None:
             raise SpecError(msg)
 
 
-def _title(tokens: list[Token]) -> tuple[str, list[Token]]:
+def _title(tokens: list[Token], file: str) -> tuple[str, list[Token]]:
+    """Return the title and the rest; a second title would move all headings a level down."""
     if len(tokens) > 2 and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        for token in tokens[3:]:
+            if token.type == "heading_open" and token.tag == "h1":
+                msg = (
+                    f"{file}, line {token.meta.get('line', 1)}: the text has a title already; a section starts with ##."
+                )
+                raise SpecError(msg)
         return tokens[1].content, tokens[3:]
     return "", tokens
 

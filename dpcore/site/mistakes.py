@@ -51,6 +51,10 @@ _LEFT: Final = tuple(
     (re.compile(pattern, re.MULTILINE), words)
     for pattern, words in (
         (
+            r"\$\$",
+            "this $$ has no partner: a formula on lines of its own begins and ends with $$.",
+        ),
+        (
             r"\$",
             r"this $ does not start or end a formula: a formula has no space inside its dollar signs; write \$ for the sign itself.",
         ),
@@ -178,11 +182,14 @@ def _open_fence(token: Token, lines: Sequence[str]) -> str:
 
 
 def _rows(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, str]]:
-    """Yield the rows of a table that have more cells than its head, which would be left out."""
+    """Yield the rows of a table that have more cells than its head, which would be left out, or fewer."""
     counts = [len(_BAR.findall(row.strip().removeprefix("|").removesuffix("|"))) + 1 for row in lines[first:end]]
     for place, count in enumerate(counts):
         if counts and count > counts[0] and lines[first + place].strip():
             words = f"a row of the table has {count} cells, its head {counts[0]}; a bar inside a cell is \\| or, in a formula, \\vert."
+            yield first + place + 1, words
+        elif counts and count < counts[0] and lines[first + place].strip():
+            words = f"a row of the table has {count} cells, its head {counts[0]}; an empty cell is a space between two bars, | |."
             yield first + place + 1, words
 
 

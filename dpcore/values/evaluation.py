@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from dpcore.core.errors import DomainError
+from dpcore.core.errors import DomainError, ParseError
 from dpcore.core.kinds import EXACT
 from dpcore.core.numerals import nearest
 from dpcore.files.documents import bytes_of
@@ -74,7 +74,14 @@ class Scope:
         if key not in self._cache:
             function = known[name]
             _check_arguments(name, function, arguments, options)
-            self._cache[key] = function(self, *arguments, **options)
+            try:
+                self._cache[key] = function(self, *arguments, **options)
+            except (DomainError, ParseError) as error:
+                file = _file_of(function, arguments, options)
+                if not file or file in str(error):
+                    raise
+                msg = f"{file}: {error}"
+                raise DomainError(msg) from error
         return self._cache[key]
 
 
@@ -96,6 +103,11 @@ def text_functions() -> Mapping[str, Function]:
         names = importlib.import_module(f"{package.__name__}.{module}")
         known |= {name: getattr(names, name) for name in names.FUNCTIONS}
     return dict(sorted(known.items()))
+
+
+def _file_of(function: Function, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
+    """Return the name of the file that a call reads, empty if it reads none."""
+    return str(inspect.signature(function).bind(None, *arguments, **options).arguments.get("file", ""))
 
 
 def _check_arguments(name: str, function: Function, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:

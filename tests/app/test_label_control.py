@@ -1,4 +1,4 @@
-"""The pages Release and Train offer the label of what they know."""
+"""The pages that know what is released offer its label."""
 
 from __future__ import annotations
 

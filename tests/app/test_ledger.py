@@ -58,6 +58,16 @@ def test_the_first_view() -> None:
     assert "The mathematics behind this page" in [box.label for box in app.expander]
 
 
+def test_the_label_is_offered_for_whole_ledgers_within_their_budget() -> None:
+    def offers(**state: str) -> bool:
+        return "Label as HTML" in [one.proto.label for one in opened(**state).get("download_button")]
+
+    rows = f"{HEAD}a,laplace(0.1),10\n"
+    assert offers(ledger_rows=rows, ledger_epsilon="2")
+    assert not offers(ledger_rows=rows, ledger_epsilon="0.1")
+    assert not offers(ledger_rows=f"{rows}b,laplce(0.1),10\n", ledger_epsilon="2"), "a row is left out"
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_each_preset(name: str) -> None:
     preset = PRESETS[name]

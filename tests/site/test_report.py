@@ -12,7 +12,7 @@ from dpcore.cli import main
 from dpcore.core.errors import DpcoreError
 from dpcore.site import build_report, is_report
 from dpcore.site.report import tools
-from dpcore.site.report.pandoc_ast import column_shares, words
+from dpcore.site.report.pandoc_nodes import column_shares, words
 from dpcore.site.writer import Writer
 from dpcore.specs import SpecError
 from tests.site.test_whole import Reader

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.cli import main
 from dpcore.core.errors import DpcoreError
-from dpcore.ledger import Ledger
+from dpcore.ledger import Ledger, open_ledger
 from dpcore.planner.label import FACTS, label_report
 from dpcore.planner.release.documents import read_plan
 from dpcore.site.report import build_report
@@ -85,6 +85,20 @@ def test_a_label_is_one_page(tmp_path: Path) -> None:
     ]
     assert main(["label", str(LEDGER), "-o", str(tmp_path / "label.pdf"), "--epsilon", "9", *facts]) == 0
     assert len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "label.pdf").read_bytes())) == 1
+
+
+def test_a_label_of_many_releases_is_one_page(tmp_path: Path) -> None:
+    rows = "".join(
+        f"Release {place} of a {{{{{{ table }}}}}},laplace(0.0{place % 9 + 1}),{place}\n" for place in range(1, 41)
+    )
+    (tmp_path / "rows.csv").write_text(f"label,expression,count\n{rows}", encoding="utf-8")
+    assert main(["label", str(tmp_path / "rows.csv"), "-o", str(tmp_path / "label.pdf")]) == 0
+    assert len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "label.pdf").read_bytes())) == 1
+    text = label_report(open_ledger(tmp_path / "rows.csv"), ledger_file="rows.csv")
+    assert "The first 10 of 40 releases" in text
+    assert "Release 10 of" in text
+    assert "Release 11 of" not in text
+    assert 'spent = \'ledger("rows.csv"' in text, "all are counted"
 
 
 def test_a_plan_answers_questions() -> None:

@@ -96,6 +96,14 @@ def test_a_changed_row_changes_every_sentence_or_fails(home: Path) -> None:
         page(home)
 
 
+def test_a_wrong_row_names_its_file(home: Path) -> None:
+    (home / "rows.csv").write_text(ROWS.replace("laplace", "laplce"), encoding="utf-8")
+    with pytest.raises(
+        SpecError, match=r"r\.md, line 9: rows\.csv: Row 1 \(a\) is not included: Unknown name 'laplce'"
+    ):
+        page(home)
+
+
 def test_parameters_are_set_from_outside(home: Path) -> None:
     assert "The budget of 7" in page(home, limit="7")
     with pytest.raises(SpecError, match=r"did you mean limit\?"):
@@ -162,6 +170,10 @@ MISTAKES = {
     "(a)[https://example.org]": "a link has its words first",
     "![x](r.svg){width=50%}": "an image keeps the size of its file",
     "![x](row.csv)": "must end in .png",
+    "It is { limit } here.": "'{ limit }' is not computed; write {{ limit }}.",
+    "# Second": "the text has a title already; a section starts with ##.",
+    "$$\na": "this $$ has no partner: a formula on lines of its own begins and ends with $$.",
+    '{{ cell("rows.csv", "count", 9) }}': "rows.csv: The file has rows 1 to 2, got row 9.",
 }
 LATER = {  # the second line of what was inserted, or a later one
     "a `b\nc` d\n\\(x\\)": (16, "does not start a formula"),
@@ -174,6 +186,12 @@ LATER = {  # the second line of what was inserted, or a later one
     '```claim\nrequire = "limit <= 5%"\ntext = "x"\n```': (15, "5 % as 0.05"),
     "A[^1].\n\n[^1]: One.\n\n[^1]: Two.": (18, "there are two footnotes [^1]"),
     "A.\n\n[^1]: One.": (16, "nothing refers to the footnote [^1]"),
+    "| a | b |\n|---|---|\n| 1 |": (
+        16,
+        "a row of the table has 1 cells, its head 2; an empty cell is a space between two bars",
+    ),
+    "| a |\n|---|\n| 1 |\n\nTable: One\n\nTable: Two": (20, "the table above has a caption already"),
+    "$$\na\n$$ {#eqn:a}": (16, "'{#eqn:a}' is no name of a formula; write $$ {#eq:name}."),
     "## A\n\n#### B": (16, "the heading is 2 levels below the one before it; write ###."),
 }
 
@@ -215,9 +233,7 @@ def test_a_text_in_another_encoding_is_named(home: Path) -> None:
 
 
 def test_a_typed_statement_is_noted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = (
-        "Theirs is ε ≤ 3.2, ours {{ budget.epsilon }}; `ε = 1`, ε = {{ 2.5 }} and $\\mu = 1/\\sigma$ are not typed.\n"
-    )
+    words = "Theirs is ε ≤ 3.2, ours {{ budget.epsilon }}; `ε = 1`, ε = {{ 2.5 }} and $\\mu = 1/\\sigma$ are not typed, nor is ε > 0.\n"
     (home / "r.md").write_text(TOP + f"\n{words}", encoding="utf-8")
     assert main(["report", "build", str(home / "r.md"), "-o", str(home / "r.html"), "--quiet"]) == 0
     notes = capsys.readouterr().err.splitlines()
@@ -241,6 +257,11 @@ def test_a_value_with_a_format_stands_in_a_table(home: Path) -> None:
             "r.md, line 2: bibliography: There is no file 'row.bib'",
         ),
         ('authors = ["A. Author"]', 'date = "Today"', "r.md, line 2: date is a day, 'today' or 'newest', got 'Today'."),
+        (
+            'authors = ["A. Author"]',
+            'date = "newset"',
+            "r.md, line 2: date is a day, 'today' or 'newest', got 'newset'.",
+        ),
         ("[set]", "[sets]", "r.md, line 5: 'sets' is not a key of a report; did you mean set?"),
         ("+++\nauthors", "---\nauthors", "r.md, line 1: a text starts with TOML between two lines +++"),
         ("limit = 5", "limit = 5\n4x = 1", "r.md, line 7: a parameter has a name"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 2_000_000
 _KEY: Final = re.compile(r"@([A-Za-z0-9_][\w:.#%&+?<>~/-]*)")
+_DOTLESS: Final = re.compile("ı(?=[\u0300-\u036f])")  # of \'\i in a file of references: no font joins the two
+_ENTRY: Final = re.compile(r"\s*@\w+\s*\{\s*([^\s,{}]*)")
+_OPENING: Final = re.compile(r"(?<!\\)\{")
+_CLOSING: Final = re.compile(r"(?<!\\)\}")
 _CLEAN: Final = ("Para", "Plain", "Emph", "Strong", "Superscript", "Subscript", "SmallCaps", "Strikeout", "Underline")
 _INLINE: Final = {
     "Emph": "em",
@@ -91,12 +96,12 @@ def citations_of(document: Document) -> Citations:
     if not front.bibliography.endswith(".bib"):
         msg = f"{place}: bibliography is a file that ends in .bib, got {quoted(front.bibliography, 60)}."
         raise SpecError(msg)
+    references = b""
     try:
-        path = existing(document.folder, front.bibliography)
-        references = bytes_of(path, MOST_BYTES)
+        references = bytes_of(existing(document.folder, front.bibliography), MOST_BYTES)
         entries = json.loads(pandoc(["-f", "biblatex", "-t", "csljson"], references))
     except DpcoreError as error:
-        msg = f"{place}: bibliography: {error}"
+        msg = f"{place}: bibliography: {_broken_entry(references, front.bibliography) or error}"
         raise SpecError(msg) from None
     keys = {str(entry["id"]) for entry in entries}
     clusters: dict[str, int] = {}
@@ -109,6 +114,20 @@ def citations_of(document: Document) -> Citations:
                 msg = f"{file}, line {line}: {front.bibliography} has no reference {quoted(plain)}; {nearest(plain, keys) or _listed(keys)}{sign}"
                 raise SpecError(msg)
     return _written(list(clusters), references)
+
+
+def _broken_entry(references: bytes, name: str) -> str:
+    """Say where the braces of a file of references do not match; empty if they do."""
+    depth = start = 0
+    key = ""
+    for number, line in enumerate(references.decode("utf-8", "replace").splitlines(), 1):
+        entry = _ENTRY.match(line)
+        if entry and depth:
+            break
+        if entry:
+            start, key = number, entry[1]
+        depth = max(0, depth + len(_OPENING.findall(line)) - len(_CLOSING.findall(line)))
+    return f"{name}, line {start}: the entry {key[:60]} has a {{ without its }}." if depth else ""
 
 
 def _listed(keys: set[str]) -> str:
@@ -157,7 +176,9 @@ def harmless(nodes: list[Any]) -> list[Any]:
 
 def _harmless(node: Any) -> list[Any]:  # noqa: PLR0911  # one for each kind of element
     kind, content = node["t"], node.get("c")
-    if kind in ("Str", "Space", "SoftBreak", "LineBreak"):
+    if kind == "Str":
+        return [{"t": kind, "c": unicodedata.normalize("NFC", _DOTLESS.sub("i", content))}]
+    if kind in ("Space", "SoftBreak", "LineBreak"):
         return [node]
     if kind in _CLEAN:
         return [{"t": kind, "c": harmless(content)}]

@@ -24,7 +24,7 @@ from dpcore.site.images import Image, image_of
 from dpcore.site.labels import check_references, labels_of
 from dpcore.site.report.front import NEWEST, TODAY, Front, front_of, read_front, split
 from dpcore.site.report.numbers import CheckedClaim, TextValues
-from dpcore.site.report.typed import unchecked
+from dpcore.site.report.typed import check_braces, unchecked
 from dpcore.site.writer import CERTIFICATE, CLAIM
 from dpcore.specs import Spec, SpecError, load
 from dpcore.specs.reading import lines_above, read, source_text, unique
@@ -204,6 +204,7 @@ def load_document(source: Path, settings: Mapping[str, str] | None = None) -> Do
     else:
         front, text, values = _toml(source, whole, own)
     check_references(text.tokens, text.labels, source.name)
+    check_braces(text, values)
     checked = replace(text, tokens=tuple(_proofs(_claims(text.tokens, values), values)))
     return Document(source, front, checked, values, own)
 

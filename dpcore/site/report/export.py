@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.core.errors import DpcoreError
 from dpcore.files.paths import inside
 from dpcore.site.report.pandoc_ast import AstWriter
+from dpcore.site.report.tex import preamble
 from dpcore.site.report.tools import need, pandoc, picture_of, typst_pdf
 
 if TYPE_CHECKING:
@@ -34,9 +35,6 @@ _SYMBOLS: Final = tuple(
         (r"\bintegral\.sect\b", "integral.inter"),
         (r"(?<![.\w])sect\b", "inter"),
     )
-)
-_TEX: Final = (
-    r"""\usepackage{caption}\captionsetup{labelformat=empty,justification=raggedright,singlelinecheck=false}"""
 )
 
 
@@ -67,7 +65,7 @@ def write_document(
     options = ["-f", "json", "-t", writer, "--standalone"]
     files: dict[str, bytes] = {}
     if suffix == ".tex":
-        files["header.tex"] = _TEX.encode()
+        files["header.tex"] = preamble().encode()
         options.append("--include-in-header=header.tex")
     if suffix == ".docx":
         options += ["-o", "-"]

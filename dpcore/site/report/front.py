@@ -154,7 +154,8 @@ def front_of(
         facts["app"] = app_address(facts["app"], place_of(source, file, "app"))
     if "language" in facts and not LANGUAGE.fullmatch(facts["language"]):
         fail("language", f"language must be a language tag such as en, de or pt-BR, got {shown(facts['language'])}.")
-    if facts.get("date", "").lower() in (TODAY, NEWEST) and facts["date"] not in (TODAY, NEWEST):
+    date = facts.get("date", TODAY)
+    if date not in (TODAY, NEWEST) and not any(sign.isdigit() for sign in date):
         fail("date", f"date is a day, {TODAY!r} or {NEWEST!r}, got {shown(facts['date'])}.")
     facts["authors"] = _authors(table.get("authors", ()), place_of(source, file, "authors"))
     facts["parameters"] = _parameters(table.get("set", {}), settings, source, file)

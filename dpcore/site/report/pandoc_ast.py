@@ -15,6 +15,8 @@ from dpcore.site.images import image_of
 from dpcore.site.labels import TABLES
 from dpcore.site.latex import check as check_latex
 from dpcore.site.report.numbers import COLUMNS
+from dpcore.site.report.pandoc_nodes import Node, anchor, attr, header, para, plain_text, strong, table_node, words
+from dpcore.site.report.tex import cited, inside_formula, rows_with_tags
 from dpcore.site.writer import Writer
 
 if TYPE_CHECKING:
@@ -30,94 +32,10 @@ if TYPE_CHECKING:
 
 VERSION: Final = [1, 23, 1]
 MOST_ROWS: Final = 60
-LINE_LETTERS: Final = 66  # letters on a line of a page; a table of fewer is narrower than the page
-CELL_LETTERS: Final = 28  # longer cells are wrapped
-CELL_MARGIN: Final = 3  # letters that fit between two columns
-Node = dict[str, Any]
 _SPANS: Final = {"em": "Emph", "strong": "Strong", "s": "Strikeout"}
+KERNEL: Final = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _CASES: Final = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}", re.DOTALL)
 _COLUMN: Final = re.compile(r"(?<!\\)&")  # Typst aligns cases here and leaves no space
-
-
-def words(text: str) -> list[Node]:
-    """Return a plain text as inlines."""
-    inlines: list[Node] = []
-    for place, word in enumerate(text.replace("\n", " ").split(" ")):
-        if place:
-            inlines.append({"t": "Space"})
-        if word:
-            inlines.append({"t": "Str", "c": word})
-    return inlines
-
-
-def attr(name: str = "", *classes: str, **keys: str) -> list[Any]:
-    """Return an identifier with classes and keys."""
-    return [name, list(classes), [[key.replace("_", "-"), value] for key, value in keys.items()]]
-
-
-def para(inlines: list[Node], kind: str = "Para") -> Node:
-    """Return a paragraph."""
-    return {"t": kind, "c": inlines}
-
-
-def header(level: int, text: list[Node], name: str = "") -> Node:
-    """Return a heading."""
-    return {"t": "Header", "c": [level, attr(name), text]}
-
-
-def strong(text: str) -> Node:
-    """Return a text in bold."""
-    return {"t": "Strong", "c": words(text)}
-
-
-def table_node(
-    columns: Sequence[list[Node]],
-    rows: Sequence[Sequence[list[Node]]],
-    sides: Sequence[str],
-    caption: list[Node],
-    name: str = "",
-    *,
-    sized: bool = False,
-) -> Node:
-    """Return a table from its cells; `sized` for programs that otherwise make all columns equally wide."""
-
-    def cells(row: Sequence[list[Node]]) -> Node | list[Any]:
-        return [attr(), [[attr(), {"t": "AlignDefault"}, 1, 1, [para(cell, "Plain")]] for cell in row]]
-
-    widths: list[Node] = [{"t": "ColWidthDefault"} for _ in sides]
-    if sized:
-        widths = [{"t": "ColWidth", "c": share} for share in column_shares([columns, *rows])]
-    specs = [[{"t": f"Align{side}"}, width] for side, width in zip(sides, widths, strict=True)]
-    short: list[Any] = [None, [para(caption, "Plain")] if caption else []]
-    body = [attr(), 0, [], [cells(row) for row in rows]]
-    return {"t": "Table", "c": [attr(name), short, specs, [attr(), [cells(columns)]], [body], [attr(), []]]}
-
-
-def column_shares(rows: Sequence[Sequence[list[Node]]]) -> list[float]:
-    """Return for each column its share of the width of a line: at first its longest word, then room for its longest cell."""
-    least, best = [], []
-    for column in zip(*rows, strict=True):
-        texts = [plain_text(cell) for cell in column]
-        least.append(CELL_MARGIN + max((len(word) for text in texts for word in text.split()), default=1))
-        best.append(max(least[-1], CELL_MARGIN + min(CELL_LETTERS, max(map(len, texts)))))
-    room, wanted = LINE_LETTERS - sum(least), sum(best) - sum(least)
-    part = min(1.0, max(0.0, room / wanted)) if wanted else 0.0
-    widths = [low + part * (high - low) for low, high in zip(least, best, strict=True)]
-    return [round(width / max(sum(widths), LINE_LETTERS), 4) for width in widths]
-
-
-def plain_text(nodes: Any) -> str:
-    """Return the words of inlines, and the source of formulas."""
-    if isinstance(nodes, list):
-        return "".join(map(plain_text, nodes))
-    if not isinstance(nodes, dict):
-        return ""
-    if nodes["t"] in ("Space", "SoftBreak", "LineBreak"):
-        return " "
-    content = nodes.get("c", "")
-    if nodes["t"] in ("Code", "Math"):
-        return str(content[1])
-    return content if isinstance(content, str) else plain_text(content)
 
 
 class AstWriter:
@@ -134,7 +52,7 @@ class AstWriter:
     picture : callable
         Returns the address of a picture from its name, kind and bytes or SVG.
     target : str
-        ``typst``, ``docx``, ``latex``, ``markdown`` or ``ipynb``.
+        ``typst``, ``docx``, ``latex``, ``gfm`` or ``ipynb``.
     """
 
     def __init__(
@@ -162,14 +80,12 @@ class AstWriter:
         document = self.document
         meta: Node = {"title": {"t": "MetaInlines", "c": words(document.title)}}
         if document.front.authors:
-            names = [
-                f"{one.name}{f' ({one.affiliation})' if one.affiliation else ''}" for one in document.front.authors
-            ]
-            meta["author"] = {"t": "MetaList", "c": [{"t": "MetaInlines", "c": words(name)} for name in names]}
+            meta["author"] = {"t": "MetaList", "c": [{"t": "MetaInlines", "c": name} for name in self._authors()]}
         if document.date:
             meta["date"] = {"t": "MetaInlines", "c": words(document.date)}
-        meta["language"] = {"t": "MetaInlines", "c": words(document.front.language.partition("-")[0].lower())}
-        meta["compact"] = {"t": "MetaBool", "c": document.front.compact}
+        if self.target == "typst":  # for our template
+            meta["language"] = {"t": "MetaInlines", "c": words(document.front.language.partition("-")[0].lower())}
+            meta["compact"] = {"t": "MetaBool", "c": document.front.compact}
         meta["lang"] = {"t": "MetaInlines", "c": words(document.front.language)}
         blocks = self.blocks(document.text.tokens)
         if document.summary:
@@ -178,13 +94,32 @@ class AstWriter:
         if document.logo is not None:
             image = self._image(document.logo.name, document.logo.kind, document.logo.data, "", width="30%")
             blocks = [para([image]), *blocks]
+        if self.target == "ipynb":  # a notebook has no place for a title but its first cell
+            signed = " · ".join(filter(None, (", ".join(map(plain_text, self._authors())), document.date)))
+            blocks = [header(1, words(document.title)), *([para(words(signed))] if signed else []), *blocks]
+            kernel = {key: {"t": "MetaString", "c": text} for key, text in KERNEL.items()}
+            meta["jupyter"] = {"t": "MetaMap", "c": {"kernelspec": {"t": "MetaMap", "c": kernel}}}
         blocks += self._references() + self._numbers()
         blocks += [para([{"t": "Emph", "c": words(document.stamp.words)}])]
         return {"pandoc-api-version": VERSION, "meta": meta, "blocks": blocks}
 
+    def _authors(self) -> list[list[Node]]:
+        """Return who signs, each with an affiliation."""
+        authors = self.document.front.authors
+        return [words(f"{one.name}{f' ({one.affiliation})' if one.affiliation else ''}") for one in authors]
+
+    def _level(self, level: int) -> int:
+        """Return the level of a heading: the title has none, but in a notebook the first."""
+        return level if self.target == "ipynb" else max(1, level - 1)
+
     def _references(self) -> list[Node]:
         entries = [block for block in self.citations.bibliography if block["t"] == "Div"]
-        return [header(1, words("References"), "references"), *entries] if entries else []
+        if not entries:
+            return []
+        if self.in_markdown:
+            entries = [block for entry in entries for block in (anchor(entry["c"][0][0]), *entry["c"][1])]
+        listed = {"t": "Div", "c": [attr("refs", "references", "csl-bib-body"), entries]}  # what LaTeX has a list for
+        return [header(self._level(2), words("References"), "references"), *(entries if self.in_markdown else [listed])]
 
     def _numbers(self) -> list[Node]:
         rows = self.document.values.rows() if self.document.front.numbers else []
@@ -194,12 +129,17 @@ class AstWriter:
         cells = [[self._cell(row[place]) for place in chosen] for row in rows]
         names = [words(COLUMNS[place]) for place in chosen]
         sides = ["Right", "Left", "Right", "Left", "Left"]
-        numbers = table_node(names, cells, sides, [], sized=self.target == "docx")
-        return [header(1, words("Numbers in the text"), "numbers-in-the-text"), numbers]
+        numbers = table_node(names, cells, sides, [], sized=self.target in ("docx", "latex"))
+        return [header(self._level(2), words("Numbers in the text"), "numbers-in-the-text"), numbers]
 
     def _cell(self, text: str) -> list[Node]:
         """Return a cell whose long words may break."""
         return words(text.replace("(", "( ").replace(",", ", ") if len(text) > 30 else text)
+
+    @property
+    def in_markdown(self) -> bool:
+        """Whether Markdown is written, where only HTML has names."""
+        return self.target in ("gfm", "ipynb")
 
     # ---- blocks ----
 
@@ -243,7 +183,10 @@ class AstWriter:
             return [para(inner, "Plain" if token.hidden else "Para")]
         if kind == "heading_open":
             label = self.labels.get(token.meta.get("label", ""))
-            return [header(max(1, int(token.tag[1]) - 1), self._inline_of("heading_close"), label.id if label else "")]
+            level, text = self._level(int(token.tag[1])), self._inline_of("heading_close")
+            if label and self.in_markdown:  # whose headings have no names of their own
+                return [header(level, [{"t": "Span", "c": [attr(label.id), text]}])]
+            return [header(level, text, label.id if label else "")]
         if kind in ("bullet_list_open", "ordered_list_open"):
             return [self._list(kind, int(token.attrGet("start") or 1))]
         if kind == "blockquote_open":
@@ -253,9 +196,9 @@ class AstWriter:
         if kind == "hr":
             return [{"t": "HorizontalRule"}]
         if kind == "table_open":
-            return [self._table(token)]
+            return self._table(token)
         if kind.startswith("math_block"):
-            return [self._equation(token)]
+            return self._equation(token)
         if kind == "figure_image_open":
             self._until("figure_image_close")
             return [self._figure_image(token)]
@@ -289,35 +232,33 @@ class AstWriter:
         language = token.info.strip().split(" ")[0]
         return [{"t": "CodeBlock", "c": [attr("", *([language] if language else [])), token.content.rstrip("\n")]}]
 
-    def _equation(self, token: Token) -> Node:
+    def _equation(self, token: Token) -> list[Node]:
         latex = self.place.latex(token.content).strip()
         label = self.labels.get(token.info) if token.type == "math_block_label" else None
         self._check_math(latex)
+        if self.target == "latex" and (rows := rows_with_tags(latex)):
+            block = {"t": "RawBlock", "c": ["latex", rows]}
+            return [{"t": "Div", "c": [attr(label.id if label else ""), [block]]}]
         if label is None:
-            return para([self._math(latex, display=True)])
+            return [para([self._math(latex, display=True)])]
         number = f"({label.number})"
         if self.target == "docx":
-            return para([self._math(rf"{latex}\qquad {number}", display=True)])
+            return [para([self._math(rf"{latex}\qquad {number}", display=True)])]
         if self.target == "typst":
-            return {
-                "t": "Div",
-                "c": [
-                    attr(label.id),
-                    [
-                        {"t": "RawBlock", "c": ["typst", f"#numbered({label.number})["]},
-                        para([self._math(latex, display=True)]),
-                        {"t": "RawBlock", "c": ["typst", "]"]},
-                    ],
-                ],
-            }
-        return {
-            "t": "Div",
-            "c": [attr(label.id), [para([self._math(rf"{latex} \tag{{{label.number}}}", display=True)])]],
-        }
+            blocks = [
+                {"t": "RawBlock", "c": ["typst", f"#numbered({label.number})["]},
+                para([self._math(latex, display=True)]),
+                {"t": "RawBlock", "c": ["typst", "]"]},
+            ]
+        else:
+            blocks = [para([self._math(rf"{latex} \tag{{{label.number}}}", display=True)])]
+        return [anchor(label.id), *blocks] if self.in_markdown else [{"t": "Div", "c": [attr(label.id), blocks]}]
 
     def _math(self, latex: str, *, display: bool) -> Node:
         if self.target == "typst":
             latex = _CASES.sub(lambda match: _COLUMN.sub(r"&\\quad ", match[0]), latex)
+        elif self.target != "docx":
+            latex = inside_formula(latex)
         return {"t": "Math", "c": [{"t": "DisplayMath" if display else "InlineMath"}, latex.strip()]}
 
     def _check_math(self, latex: str) -> None:
@@ -326,7 +267,7 @@ class AstWriter:
         except DpcoreError as error:
             self.place.fail(str(error))
 
-    def _table(self, token: Token) -> Node:
+    def _table(self, token: Token) -> list[Node]:
         caption: list[Node] = []
         label = self.labels.get(token.meta.get("key", ""))
         rows: list[list[list[Node]]] = []
@@ -345,8 +286,7 @@ class AstWriter:
                 rows[-1].append(self._inline_of(one.type.replace("_open", "_close")))
         self.at += 1
         numbered = [strong(f"Table {label.number}."), {"t": "Space"}, *caption] if label else caption
-        name = label.id if label else ""
-        return table_node(rows[0], rows[1:], sides, numbered, name, sized=self.target == "docx")
+        return self._named_table(rows[0], rows[1:], sides, numbered, label.id if label else "")
 
     # ---- figures ----
 
@@ -361,7 +301,7 @@ class AstWriter:
                 caption += [{"t": "Space"}, *self.markdown_inlines(str(spec[key]))]
         caption += [{"t": "Space"}, *words(str(rendered.facts["takeaway"]))]
         if spec.get("draw") in TABLES:
-            blocks = [self.frame(rendered.table, caption, spec.name)]
+            blocks = self.frame(rendered.table, caption, spec.name)
         else:
             image = self._image(
                 spec.name,
@@ -373,16 +313,29 @@ class AstWriter:
             inner = [None, [para(caption, "Plain")]]
             blocks = [{"t": "Figure", "c": [attr(spec.name), inner, [para([image], "Plain")]]}]
         if self.target == "ipynb":
-            code = {"t": "CodeBlock", "c": [attr(), str(rendered.facts["code"]).rstrip("\n")]}
+            code = {"t": "CodeBlock", "c": [attr(), f"{str(rendered.facts['code']).rstrip()}\nfigure.chart"]}
             blocks.append({"t": "Div", "c": [attr("", "cell", "code"), [code]]})
         return blocks
 
-    def frame(self, table: Table, caption: list[Node], name: str) -> Node:
-        """Return the rows of a table."""
+    def frame(self, table: Table, caption: list[Node], name: str) -> list[Node]:
+        """Return the rows of a table, with its name."""
         sides = ["Right" if numeric else "Left" for numeric in table.numeric]
         rows = [[words(cell) for cell in row] for row in table.rows[:MOST_ROWS]]
         columns = [words(column) for column in table.columns]
-        return table_node(columns, rows, sides, caption, name, sized=self.target == "docx")
+        return self._named_table(columns, rows, sides, caption, name)
+
+    def _named_table(
+        self,
+        columns: Sequence[list[Node]],
+        rows: Sequence[Sequence[list[Node]]],
+        sides: Sequence[str],
+        caption: list[Node],
+        name: str,
+    ) -> list[Node]:
+        """Return a table with a name that references lead to."""
+        if name and self.in_markdown:
+            return [anchor(name), table_node(columns, rows, sides, caption)]
+        return [table_node(columns, rows, sides, caption, name, sized=self.target == "docx")]
 
     def _figure_image(self, token: Token) -> Node:
         image = token.meta["image"]
@@ -464,7 +417,8 @@ class AstWriter:
         if kind == "citation":
             if token.content not in self.citations.inlines:
                 self.place.uncited(token.content)
-            return self.citations.inlines[token.content]
+            inlines = self.citations.inlines[token.content]
+            return cited(inlines) if self.target == "latex" else inlines
         if kind == "footnote_ref":
             return [{"t": "Note", "c": self.notes.get(token.meta["id"], [])}]
         if kind == "image":

@@ -11,7 +11,9 @@ from dpcore.site.mistakes import without_code
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dpcore.site.markdown import Text
     from dpcore.site.report.document import Document
+    from dpcore.site.report.numbers import TextValues
 
 _NUMBER: Final = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _RELATION: Final = r"(?:=|≤|≥|<|>|\\leq?\b|\\geq?\b|\\lt\b|\\gt\b)"
@@ -72,10 +74,38 @@ def typed_statements(document: Document) -> Iterator[str]:
         for match in _PRIVACY.finditer(plain):
             at = line + plain.count("\n", 0, match.start())
             number = re.findall(_NUMBER, match[0])[-1]
+            if float(number) == 0:  # the range of a parameter, as in "for every ε > 0"
+                continue
             yield (
                 f"{document.source.name}, line {at}: '{match[0]}' is typed and will not follow the data; "
                 f"compute it, or write {{{{ {number} }}}} for a number that is given."
             )
+
+
+def check_braces(text: Text, values: TextValues) -> None:
+    """Refuse a named value between single braces, which would be printed as it is.
+
+    Parameters
+    ----------
+    text : Text
+        The text of a report.
+    values : TextValues
+        Its named values.
+    """
+    if not values.scope.values:
+        return
+    names = "|".join(map(re.escape, values.scope.values))
+    single = re.compile(rf"(?<![{{\w\\])\{{[ \t]*({names})[ \t]*\}}(?!\}})")
+    places = [(text.line, without_code(text.summary))]
+    for token in text.tokens:
+        line = token.meta.get("line", 1)
+        places += [
+            (child.meta.get("line", line), child.content) for child in token.children or [] if child.type == "text"
+        ]
+    for line, words in places:
+        if match := single.search(words):
+            message = f"{match[0]!r} is not computed; write {{{{ {match[1]} }}}}."
+            raise values.problem(message, line)
 
 
 def _without_values(text: str) -> str:
