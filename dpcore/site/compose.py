@@ -17,6 +17,7 @@ from dpcore.site.examples import is_own
 from dpcore.site.figures import RenderedFigure, compact
 from dpcore.site.labels import TABLES
 from dpcore.site.markdown import Heading, Text, Writer, page_link, plain_heading
+from dpcore.site.parts import in_parts
 from dpcore.site.places import Directory
 from dpcore.site.search import plain
 from dpcore.specs.presets import app_link
@@ -77,6 +78,7 @@ class Composer:
         self._files = files
         self.live = True
         self._linked: set[str] = set()
+        self._pictured = False
         if site.directory is not None:
             self.writer.named, self.writer.coded = self.named, self.coded
 
@@ -170,12 +172,14 @@ class Composer:
         """Return a figure with its caption, downloads, numbers and code; `number` is such as ``Figure 3``."""
         rendered = self.site.figures[spec.name]
         inside = app_link(spec)
+        first, self._pictured = not self._pictured, True
         return self.html(
             "figure.html",
             spec=spec,
             figure=rendered,
             titled=titled and "title" in spec,
             number=number,
+            first=first,
             live=self.live,
             tabular=spec.get("draw") in TABLES,
             inside=self._files is not None,
@@ -228,7 +232,7 @@ class Composer:
 
     def page_html(self) -> str:
         """Return the HTML of the page."""
-        body = Markup(self.page.make(self))
+        body = Markup(in_parts(self.page.make(self)))
         pages = [page for page in self.site.pages if page.section or page.path == "index.html"]
         at = pages.index(self.page) if self.page in pages else -1
         own = [page for page in pages if page.section == self.page.section and self.page.section]

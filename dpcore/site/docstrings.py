@@ -104,6 +104,9 @@ def _prose(lines: tuple[str, ...]) -> list[str]:
                 index += 1
             kind = "python" if line.startswith(">") else "text"
             out += ["", f"```{kind}", *lines[start:index], "```", ""]
+        elif line.endswith("::"):
+            index, body = _indented(lines, index + 1)
+            out += [inline(line[:-1]), *(_block("code-block", "text", body) if body else [])]
         else:
             out.append(inline(line))
             index += 1

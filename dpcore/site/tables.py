@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DIGITS: Final = 6
 BOUNDED: Final = ("delta", "epsilon", "beta", "power", "value", "y")
 MOST_SHOWN: Final = 50  # rows
-SOME: Final = 25  # about as many rows of a longer table are shown
+SOME: Final = 15  # about as many rows of a longer table are shown
 MOST_LISTED: Final = 8  # items of a parameter
 WORDS_FOR: Final = {True: "yes", False: "no", None: ""}
 TRUTHS: Final = {"True": True, "False": False}

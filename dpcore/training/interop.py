@@ -51,12 +51,22 @@ def ledger_from_opacus(source: Any) -> Ledger:
 def opacus_accountant() -> type:
     """Return an accountant class for Opacus: register it under a name, and a privacy engine takes it.
 
-    ``opacus.accountants.register_accountant("dpcore", opacus_accountant())``, then ``PrivacyEngine(accountant="dpcore")``.
-
     Returns
     -------
     type
         A class with Opacus's interface whose epsilon is certified.
+
+    Examples
+    --------
+    With Opacus installed:
+
+    .. code-block:: python
+
+        from opacus import PrivacyEngine
+        from opacus.accountants import register_accountant
+
+        register_accountant("dpcore", opacus_accountant())
+        engine = PrivacyEngine(accountant="dpcore")
     """
     return _adapter(import_module("opacus.accountants").IAccountant)  # only who uses Opacus has it
 

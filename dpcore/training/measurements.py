@@ -56,6 +56,18 @@ def ledger_from_opendp(measurement: Any, distance: int = 1) -> Ledger:
     -------
     Ledger
         One row for each part; raises `DomainError` that names a part whose loss is not known.
+
+    Examples
+    --------
+    With OpenDP installed:
+
+    .. code-block:: python
+
+        import opendp.prelude as dp
+
+        dp.enable_features("contrib")
+        space = dp.atom_domain(T=int), dp.absolute_distance(T=int)
+        ledger_from_opendp(space >> dp.m.then_laplace(scale=10.0)).rows
     """
     apart = _DISTANCE.check(distance)
     metric = str(_attribute(measurement, "input_metric"))

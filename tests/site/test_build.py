@@ -256,7 +256,7 @@ def test_tables_round_bounds_to_their_safe_side() -> None:
     assert table_of(["delta", "kind", "x"], [[0.1234561, "upper", None]]).rows == (("0.123457", "upper"),)
     assert len(table_of(["x"], [[float(i)] for i in range(50)]).rows) == 50
     many = table_of(["x"], [[float(i)] for i in range(1000)])
-    assert (len(many.rows), many.total, many.cut) == (25, 1000, True)
+    assert (len(many.rows), many.total, many.cut) == (15, 1000, True)
 
 
 def test_parameters_are_said_in_short() -> None:

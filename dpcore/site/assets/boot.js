@@ -86,18 +86,31 @@
     }
   };
 
-  // an element that a formula makes wider than its column can be scrolled, also by keyboard
-  const reach = () => {
-    // all are measured before any is changed, so that the page is laid out once
-    const all = [...document.querySelectorAll(".formula, main :is(p, li, dd):has(math)")];
-    const wide = all.map((place) => place.scrollWidth > place.clientWidth + 1);
-    all.forEach((place, at) => {
+  // An element that a formula makes wider than its column can be scrolled, also by keyboard. Measuring means laying out:
+  // what is near the screen is measured at once, the rest while nothing else is to be done.
+  const formulas = [...document.querySelectorAll(".formula, main :is(p, li, dd):has(math)")];
+  const measure = (some) => {
+    // all are measured before any is changed, so that they are laid out once
+    const wide = some.map((place) => place.scrollWidth > place.clientWidth + 1);
+    some.forEach((place, at) => {
       place.classList.toggle("wide", wide[at]);
       if (wide[at]) place.tabIndex = 0;
       else place.removeAttribute("tabindex");
     });
   };
-  reach();
+  const idle = window.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => 10 }), 50));
+  let left = [];
+  const some = (deadline) => {
+    while (left.length && deadline.timeRemaining() > 5) measure(left.splice(0, 5));
+    if (left.length) idle(some);
+  };
+  const reach = () => {
+    const waiting = left.length > 0;
+    left = [...formulas];
+    if (left.length && !waiting) idle(some);
+  };
+  const seen = new IntersectionObserver((all) => measure(all.filter((one) => one.isIntersecting).map((one) => one.target)));
+  formulas.forEach((place) => seen.observe(place));
   document.fonts.ready.then(reach);
   addEventListener("resize", reach);
 

@@ -46,7 +46,17 @@
     pieces.append(text.slice(at));
     code.replaceChildren(pieces);
   };
-  document.querySelectorAll("pre code").forEach(colour);
+  const shown = new IntersectionObserver(
+    (seen) => {
+      for (const one of seen) {
+        if (!one.isIntersecting) continue;
+        shown.unobserve(one.target);
+        colour(one.target);
+      }
+    },
+    { rootMargin: "400px" },
+  );
+  document.querySelectorAll("pre code").forEach((code) => shown.observe(code));
 
   // ---- copying ----
   const said = make("p", { class: "hidden", role: "status" });
