@@ -43,7 +43,8 @@ class LaplaceSumCurve(SymmetricNoise):
             x = -2.0 - lambertw(-4.0 * rate * np.exp(-2.0), -1).real
         x = np.maximum(x, 0.0)
         # the step is in log S, whose slope is -(1 + x) / (2 + x)
-        return np.asarray(np.maximum(x + (np.log((2 + x) / (4 * rate)) - x) * (2 + x) / (1 + x), 0.0), dtype=np.float64)
+        excess = np.log(2 + x) - np.log(4 * rate) - x
+        return np.asarray(np.maximum(x + excess * (2 + x) / (1 + x), 0.0), dtype=np.float64)
 
     def _delta(self, epsilon: FloatArray) -> FloatArray:
         s = self.shift

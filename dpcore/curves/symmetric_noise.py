@@ -15,8 +15,7 @@ from abc import abstractmethod
 import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
-
-_SMALLEST = 1e-290  # rates below it are treated as this one, which is safe; their quantiles would lose digits
+from dpcore.curves.possible import SMALLEST_NORMAL
 
 
 class SymmetricNoise(Curve):
@@ -39,11 +38,13 @@ class SymmetricNoise(Curve):
         """Return delta for epsilon in [0, shift)."""
 
     def _threshold(self, alpha: FloatArray) -> FloatArray:
-        """Return S^-1(alpha), -inf at 1 and inf at 0, from the smaller of alpha and 1 - alpha."""
+        """Return S^-1(alpha), -inf at 1 and inf at 0, from the smaller of alpha and 1 - alpha.
+
+        A rate below the smallest normal double gets the threshold of that one, which overstates the attacker.
+        """
         upper = alpha > 0.5
         rate = np.where(upper, 1.0 - alpha, alpha)
-        # a smaller rate gets the threshold of the smallest one, which overstates the attacker
-        place = np.where(rate > 0, self._place(np.maximum(rate, _SMALLEST)), np.inf)
+        place = np.where(rate > 0, self._place(np.maximum(rate, SMALLEST_NORMAL)), np.inf)
         return np.where(upper, -place, place)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -58,14 +59,20 @@ class SymmetricNoise(Curve):
         return value, value
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return the false-negative rate of the threshold test."""
-        value = self.tail(self.shift - self._threshold(np.asarray(alpha, dtype=np.float64)))
-        return value, value
+        """Return the false-negative rate of the threshold test; a bracket below the smallest normal rate.
+
+        Such a rate has few digits. The test of the smallest normal one misses fewer, the chord from rate 0 to it more.
+        """
+        alpha = np.asarray(alpha, dtype=np.float64)
+        value = self.tail(self.shift - self._threshold(alpha))
+        share = alpha / SMALLEST_NORMAL
+        return value, np.where((share > 0.0) & (share < 1.0), 1.0 - share * (1.0 - value), value)
 
     def power_bounds(self, alpha: FloatArray) -> Bounds:
-        """Return the true-positive rate of the threshold test."""
-        value = self.tail(self._threshold(np.asarray(alpha, dtype=np.float64)) - self.shift)
-        return value, value
+        """Return the true-positive rate of the threshold test; a bracket below the smallest normal rate."""
+        alpha = np.asarray(alpha, dtype=np.float64)
+        value = self.tail(self._threshold(alpha) - self.shift)
+        return np.minimum(alpha / SMALLEST_NORMAL, 1.0) * value, value
 
     def inverse(self) -> SymmetricNoise:
         """Return itself: the noise is symmetric."""

@@ -121,6 +121,36 @@ def test_no_stream_beats_above_threshold(first: float, second: float) -> None:
             assert worst(p, q, share * (first + second)) <= region.delta(share * (first + second)) + 1e-11
 
 
+def stops(answers: np.ndarray, first: float, second: float) -> np.ndarray:
+    """Return the chances of every place to stop in a stream of any answers, and of none; the threshold is 0."""
+    wide, narrow = 1 / first, 2 / second
+    reach = 45 * max(wide, narrow) + np.abs(answers).max()
+    edges = np.unique(np.concatenate((np.arange(-reach, reach, 0.2 * min(wide, narrow)), answers, [0.0])))
+    half = np.diff(edges)[:, None] / 2
+    z = (edges[:-1, None] + half + half * NODE).ravel()
+    left = (half * WEIGHT).ravel() * np.exp(-np.abs(z) / wide) / (2 * wide)
+    chances = []
+    for answer in answers:
+        away = (z - answer) / narrow
+        below = np.where(away < 0, np.exp(-np.abs(away)) / 2, 1 - np.exp(-np.abs(away)) / 2)
+        chances.append(np.sum(left * (1 - below)))
+        left = left * below
+    return np.array([*chances, left.sum()])
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.5, 0.5), (0.2, 1.0), (1.0, 0.3)])
+def test_no_stream_of_any_answers_and_moves_beats_above_threshold(first: float, second: float) -> None:
+    region, epsilon = above_threshold(first + second, first / (first + second)), first + second
+    rng = np.random.default_rng(31)
+    for _ in range(25):
+        answers = rng.normal(0.0, rng.uniform(0.5, 6.0), rng.integers(1, 9))
+        moves = rng.choice((-1.0, 0.0, 1.0), answers.size, p=(0.45, 0.1, 0.45))
+        p, q = stops(answers, first, second), stops(answers + moves, first, second)
+        assert abs(p.sum() - 1) < 1e-10
+        for share in LOSSES:
+            assert worst(p, q, share * epsilon) <= region.delta(share * epsilon) + 1e-11
+
+
 def test_the_loss_of_above_threshold_is_attained_in_the_limit() -> None:
     """After many queries that did not stop the threshold is high: the last loss comes near epsilon."""
     p, q = stream_chances(0.5, 0.5, 10**6, 0.0)
@@ -165,6 +195,31 @@ def test_thresholded_counts() -> None:
         seen = [worst(cells(n), cells(n + 1), loss) for n in (*range(12), 40)]
         assert max(seen) <= region.delta(loss) * (1 + 1e-9)
         assert max(seen) >= 0.97 * region.delta(loss)
+
+
+def orders(scores: np.ndarray, epsilon: float, k: int) -> np.ndarray:
+    """Return the chances of all ordered lists of k candidates, chosen one after the other without replacement."""
+    weight = np.exp(epsilon * (scores - scores.max()) / 2)
+    chances = []
+    for chosen in permutations(range(scores.size), k):
+        taken = np.concatenate(([0.0], np.cumsum(weight[list(chosen)])[:-1]))
+        chances.append(np.prod(weight[list(chosen)] / (weight.sum() - taken)))
+    return np.array(chances)
+
+
+@pytest.mark.parametrize(("epsilon", "k"), [(1.0, 1), (0.5, 2), pytest.param(2.0, 3, marks=pytest.mark.long)])
+def test_no_table_of_scores_beats_top_k(epsilon: float, k: int) -> None:
+    at = np.array([0.0, 0.3, 0.8, 0.95]) * k * epsilon
+    with effort(tolerance=1e-2):
+        bounds = top_k(epsilon, k).delta(at)
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        scores = rng.normal(0.0, rng.uniform(0.2, 4.0) / epsilon, rng.integers(k, 6))
+        moved = scores + rng.choice((-1.0, 1.0), scores.size)
+        p, q = orders(scores, epsilon, k), orders(moved, epsilon, k)
+        assert p.sum() == pytest.approx(1.0)
+        for loss, bound in zip(at, bounds, strict=True):
+            assert worst(p, q, loss) <= bound * (1 + 1e-9)
 
 
 @pytest.mark.long

@@ -33,7 +33,7 @@ def twice_laplace() -> tuple[Tail, Tail]:
     return density, tail
 
 
-def normal_and_laplace(g: float) -> tuple[Tail, Tail]:
+def normal_and_laplace(g: float | mp.mpf) -> tuple[Tail, Tail]:
     """Return density and tail of N(0, g^2) + Lap(1)."""
     spread = mp.mpf(g)
 
@@ -74,6 +74,34 @@ def test_normal_and_laplace_noise_in_high_precision(g: float, shift: float) -> N
     for share in SHARES:
         truth = true_delta(normal_and_laplace(g), shift, share * shift, g * g + 40 * g)
         assert region.delta(share * shift) == pytest.approx(float(truth), rel=1e-10, abs=1e-300), share
+
+
+def true_beta(noise: tuple[Tail, Tail], shift: mp.mpf, alpha: float) -> mp.mpf:
+    """Return 1 - S(S^-1(alpha) - s), the inverse found by bisection."""
+    _, tail = noise
+    low, high, s = mp.mpf(0), mp.mpf(2000), mp.mpf(shift)
+    for _ in range(200):
+        x = (low + high) / 2
+        low, high = (x, high) if tail(x) > mp.mpf(alpha) else (low, x)
+    return tail(s - low)
+
+
+@pytest.mark.parametrize("alpha", [1e-280, 1e-292, 1e-300, 1e-307, 3e-308, 1e-308, 3e-310, 5e-324])
+def test_betas_at_rates_at_the_end_of_the_doubles(alpha: float) -> None:
+    """They were called exact although rates below 1e-290 were not looked at."""
+    with mp.workdps(60):
+        spread, scale = mp.mpf("0.01") / mp.mpf("0.00134"), mp.mpf("0.00134")
+        cases = [
+            ("normal_laplace(0.01, 0.00134)", true_beta(normal_and_laplace(spread), 1 / scale, alpha)),
+            ("laplace_sum(0.0014)", true_beta(twice_laplace(), 1 / mp.mpf("0.0014"), alpha)),
+        ]
+        for text, truth in cases:
+            region = parse(text)
+            (low,), (high,) = region.beta_bounds(alpha)
+            assert low * (1 - 1e-9) <= truth <= high * (1 + 1e-9)
+            assert (low == high) == (alpha >= 2.3e-308)
+            (least,), (most,) = region.power_bounds(alpha)
+            assert least * (1 - 1e-9) <= 1 - truth <= most * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("text", ["laplace_sum(1)", "normal_laplace(1, 2)"])
