@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 HEIGHT = 400
 SLIDERS = ("data_epsilon_slider", "data_delta_slider", "data_level_slider")
-_NAMES = {"gaussian": "Gaussian", "laplace": "Laplace", "epsilon": "ε"}
 _LEVELS = ["0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.98", "0.99", "0.995", "0.999"]
 _QUANTILES = inputs.even_values(0.05, 0.95, 18)
 DEFAULTS: dict[str, Any] = {
@@ -161,7 +160,7 @@ def _ask() -> IntervalQuestion | None:
     known = _condition(table, column) if statistic == "proportion" else _known(bounds)
     if known is None:
         return None
-    left, right = st.columns([3, 2])
+    left, right = st.columns(2)
     with left:
         noise = _menu("Noise", "data_noise", NOISES)
     with right:
@@ -174,15 +173,7 @@ def _ask() -> IntervalQuestion | None:
 
 
 def _menu(label: str, key: str, options: tuple[str, ...]) -> str:
-    value = st.segmented_control(
-        label,
-        options,
-        default=options[0],
-        required=True,
-        key=key,
-        bind="query-params",
-        format_func=lambda option: _NAMES.get(option, option),
-    )
+    value = st.segmented_control(label, options, default=options[0], required=True, key=key, bind="query-params")
     return str(value)
 
 

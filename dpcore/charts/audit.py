@@ -43,6 +43,7 @@ BREAKS = "◆ this test breaks the claim"
 DELTA = 1e-5
 _LINEAR = np.linspace(0.0, 1.0, 201)
 _FINE = 240  # points of the band on a logarithmic axis
+_LOG_LABEL = "datum.value == 1 ? '1' : datum.value >= 0.001 ? format(datum.value, '.3~g') : format(datum.value, '.0e')"
 
 
 def proved_label(audit: Audit) -> str:
@@ -233,7 +234,7 @@ def _axis(kind: Any, name: str, floor: float) -> Any:
     if floor:
         ticks = [10.0**power for power in range(round(math.log10(floor)), 1)]
         scale = alt.Scale(type="log", domain=[floor, 1], nice=False, clamp=True)
-        return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=theme.NUMERALS))
+        return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=_LOG_LABEL))
     scale = alt.Scale(domain=[0, 1], nice=False)
     return kind(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
 

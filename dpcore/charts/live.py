@@ -211,7 +211,9 @@ def _region_axes() -> tuple[alt.X, alt.Y]:
 
 def _profile_axes(end: str) -> tuple[alt.X, alt.Y]:
     scale = alt.Scale(type="log", domain=[_LEAST, 1], clamp=True)
-    axis = alt.Axis(values=[10.0**-k for k in range(0, 13, 3)], labelExpr=theme.NUMERALS)
+    axis = alt.Axis(
+        values=[10.0**-k for k in range(0, 13, 3)], labelExpr="datum.value == 1 ? '1' : format(datum.value, '.0e')"
+    )
     across = alt.Axis(tickCount=8)
     return (
         alt.X(

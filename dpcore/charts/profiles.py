@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_SENTENCES = 4
 MOST_EPSILON = 1e5
+PLAIN_FROM = 0.01  # larger values of δ are written without an exponent
 _FIRST = 41  # points before refinement
 _CORNERS = 100  # of a polygon that are among them
 _TOLERANCE = 0.15  # px off the curve, below the half pixel that can be seen
@@ -181,7 +182,7 @@ def profile_chart(
         scale=alt.Scale(type="log", domain=[10.0**-decades, 1], clamp=True),
         axis=alt.Axis(
             values=ticks,
-            labelExpr=theme.NUMERALS,
+            labelExpr=f"datum.value >= {PLAIN_FROM} ? format(datum.value, '.6~g') : format(datum.value, '.0e')",
         ),
     )
     names = {"label": "region", "epsilon_text": "ε", "delta_text": "δ", "kind": "δ is"}

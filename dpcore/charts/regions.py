@@ -38,6 +38,7 @@ _TICKS = [1e-12, 1e-9, 1e-6, 1e-3, 1.0]
 _LOG_DIAGONAL = np.concatenate(([pixels.FLOOR, 1e-3], np.linspace(0.01, 0.98, 60), 1.0 - np.geomspace(0.01, 1e-12, 41)))
 _COLUMNS = ("label", "alpha", "beta", "power", "epsilon_label", "kind", "corner")
 _LEFT_EDGE = {"beta": 1.0, "power": 0.0, "epsilon_label": "inf", "corner": False}
+_LOG_LABEL = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
 def region_table(regions: Regions) -> pd.DataFrame:
@@ -260,7 +261,7 @@ def _axes(axes: Axes, *, log: bool) -> tuple[alt.X, alt.Y]:
     across, up = ("alpha", "beta") if axes == "fdp" else ("beta", "alpha")
     if log:
         scale = alt.Scale(type="log", domain=[pixels.FLOOR, 1], nice=False, clamp=True)
-        axis = alt.Axis(values=_TICKS, labelExpr=theme.NUMERALS)
+        axis = alt.Axis(values=_TICKS, labelExpr=_LOG_LABEL)
     else:
         scale = alt.Scale(domain=[0, 1], nice=False)
         axis = alt.Axis(tickCount=6)

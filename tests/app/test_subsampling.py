@@ -70,7 +70,7 @@ def test_a_wrong_field_is_explained(parameters: dict[str, str], words: str) -> N
 
 def test_every_wrong_number_is_named_at_once() -> None:
     found = errors(opened(sub_p="0", sub_stated="2"))
-    for words in ("Share p must be a number in (0, 1]", "δ stated before"):
+    for words in ("Share p must be a number in (0, 1]", "Stated δ must be a number in [0, 1]"):
         assert words in found
 
 
