@@ -16,6 +16,7 @@ import numpy as np
 
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
 
+_THRESHOLD = 6.0  # work of a threshold over that of a delta, measured; see `Curve.work`
 _SMALLEST = 1e-290  # rates below it are treated as this one, which is safe; their quantiles would lose digits
 
 
@@ -25,6 +26,11 @@ class SymmetricNoise(Curve):
     def __init__(self, shift: float) -> None:
         self.shift = float(shift)
         self.max_loss, self.min_loss = self.shift, -self.shift
+
+    @property
+    def rate_work(self) -> float:
+        """Work of one beta: a threshold is found by Newton's steps."""
+        return _THRESHOLD * max(1.0, self.work)
 
     @abstractmethod
     def tail(self, x: FloatArray) -> FloatArray:
