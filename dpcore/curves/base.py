@@ -146,6 +146,10 @@ class Curve(ABC):
 
         return Grouped(self, size)
 
+    def for_copies(self, copies: int) -> Curve:  # noqa: ARG002  overridden where a bound can be coarser
+        """Return a curve that contains this one and composes faster in so many copies; itself if there is none."""
+        return self
+
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
         """Return (lower, upper) of the smallest false-negative rate at false-positive rate alpha; lower is safe."""
         from dpcore.curves.duality import beta_bounds  # noqa: PLC0415  duality needs Curve itself

@@ -10,13 +10,15 @@ worst case of k choices obeys, with delta_0(x) = (1 - e^x)_+ (Dong, Durfee, Roge
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from dpcore.core.effort import checkpoint, current
 from dpcore.core.lazy import Lazy
+from dpcore.core.question import remark
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
 
 _TALLEST = 1e6
@@ -26,6 +28,9 @@ _LARGEST = 700.0  # epsilon up to which e^epsilon is a double
 
 _ROUNDING = 1e-14
 """Relative rounding of one step: about ten operations on terms up to e^h times their sum, with cells of width h <= 1."""
+
+
+_PARTS = 8  # of a cell of t that may hold the optimum: fewer mean more rounds, more of them more cells that do not
 
 
 class BoundedRange(Curve):
@@ -108,11 +113,21 @@ class BoundedRange(Curve):
         return min(0.0, math.log(least / math.hypot(z, y)) + 1e-14) if y > 0.0 else 0.0
 
 
+class _Search(NamedTuple):
+    """One step of the recursion: the largest values attained and the largest bounds so far, and the padded deltas before it."""
+
+    least: FloatArray
+    most: FloatArray
+    below: FloatArray
+    above: FloatArray
+    step: int
+
+
 class _Recursion:
     """The recursion for k choices on a grid of losses, `cells` to an epsilon.
 
     With t and x on the grid h Z, h = eps / cells, it needs no interpolation and gives a lower delta. For the upper one the
-    maximum over each cell of t is bounded by chords (see `_upper_step`); both errors are of order h^2.
+    maximum over each cell of t is bounded by chords (see `_cell_bound`); both errors are of order h^2.
     """
 
     def __init__(self, epsilon: float, k: int, cells: int) -> None:
@@ -123,7 +138,7 @@ class _Recursion:
         """Grid of x from 0 upwards, and the lower and upper deltas on it after k choices."""
         low, high = np.zeros(1), np.zeros(1)
         for step in range(1, self.k + 1):
-            low, high = self._lower_step(low, step), self._upper_step(high, step)
+            low, high = self._step(low, high, step)
             checkpoint((step / self.k) ** 2)
         return np.asarray(np.arange(self.k * self.cells + 1) * (self.epsilon / self.cells)), low, high
 
@@ -139,19 +154,53 @@ class _Recursion:
         start = self.cells - by
         return padded[start : start + step * self.cells + 1]
 
-    def _lower_step(self, delta: FloatArray, step: int) -> FloatArray:
-        m, h = self.cells, self.epsilon / self.cells
-        best = np.zeros(step * m + 1)
-        room = self._padded(delta)
-        for j in range(m + 1):
-            checkpoint()
-            q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)
-            rest = np.expm1(j * h) / np.expm1(self.epsilon)
-            np.maximum(best, q * self._shifted(room, j, step) + rest * self._shifted(room, j - m, step), out=best)
-        return best * (1 - _ROUNDING)
+    def _step(self, low: FloatArray, high: FloatArray, step: int) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper deltas after one more choice.
 
-    def _upper_step(self, delta: FloatArray, step: int) -> FloatArray:
-        """Bound the maximum over each cell of t from above.
+        Wide cells of t come first, and only where the upper bound of one is above every value attained so far is it divided: a
+        band of narrow cells around the optimum of each x is left.
+        """
+        size = step * self.cells + 1
+        search = _Search(np.zeros(size), np.zeros(size), self._padded(low), self._padded(high), step)
+        whole = slice(0, size)
+        # no wider than 1: the rounding of a bound grows with the exponential of the width
+        self._divide(search, (0, self.cells), whole, max(_PARTS, math.ceil(self.epsilon)))
+        for j in (0, self.cells):
+            self._raise_lower(search, j, whole)
+        # what was left out lies below the values attained
+        most = np.maximum(search.most, search.least)
+        return search.least * (1 - _ROUNDING), np.asarray(np.minimum(most * (1 + _ROUNDING), 1.0), dtype=np.float64)
+
+    def _divide(self, search: _Search, cell: tuple[int, int], part: slice, pieces: int) -> None:
+        """Search the pieces of a cell of t for the largest values in a range of x."""
+        first, last = cell
+        ends = np.unique(np.linspace(first, last, min(pieces, last - first) + 1).astype(np.int64)).tolist()
+        for j in ends[1:-1]:
+            self._raise_lower(search, j, part)
+        for piece in pairwise(ends):
+            checkpoint()
+            bound = self._cell_bound(search.above, piece, search.step, part)
+            open_ = np.flatnonzero(bound > search.least[part] * (1 - _ROUNDING))
+            if not open_.size:
+                continue
+            begin, end = int(open_[0]), int(open_[-1]) + 1
+            inner = slice(part.start + begin, part.start + end)
+            if piece[1] - piece[0] > 1:
+                self._divide(search, piece, inner, _PARTS)
+            else:
+                np.maximum(search.most[inner], bound[begin:end], out=search.most[inner])
+
+    def _raise_lower(self, search: _Search, j: int, part: slice) -> None:
+        """Raise the best values so far to those of t = j h, in a range of x."""
+        h = self.epsilon / self.cells
+        q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)
+        rest = np.expm1(j * h) / np.expm1(self.epsilon)
+        value = q * self._shifted(search.below, j, search.step)[part]
+        value += rest * self._shifted(search.below, j - self.cells, search.step)[part]
+        np.maximum(search.least[part], value, out=search.least[part])
+
+    def _cell_bound(self, room: FloatArray, cell: tuple[int, int], step: int, part: slice) -> FloatArray:
+        """Bound the maximum over t between two multiples of h from above, in a range of x.
 
         In u = e^-t the value is ((u - r) A(u) + (1 - u) B(u)) / (1 - r), r = e^-eps, with A(u) = D(yu)/u and
         B(u) = r D(yu/r)/u, D the profile in y = e^x. D is a maximum of lines a - bz with a >= 0, so A and B are
@@ -159,38 +208,32 @@ class _Recursion:
         """
         m, h = self.cells, self.epsilon / self.cells
         r, whole = np.exp(-self.epsilon), -np.expm1(-self.epsilon)
-        best = np.zeros(step * m + 1)
-        room = self._padded(delta)
-        right = (1.0, self._shifted(room, 0, step), r * self._shifted(room, -m, step))
-        for j in range(1, m + 1):
-            checkpoint()
-            u = float(np.exp(-j * h))
-            # u - r and 1 - u, without subtracting: for a small epsilon the difference would lose all digits
-            above, below = r * np.expm1(self.epsilon - j * h), -np.expm1(-j * h)
-            left = (u, self._shifted(room, j, step) / u, (r / u) * self._shifted(room, j - m, step))
-            width, a, b = u * np.expm1(h), left[1], left[2]
-            da, db = right[1] - a, right[2] - b
-            constant = above * a + below * b
-            linear = above * da + width * a + below * db - width * b
-            square = width * (da - db)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                top = np.where(square < 0, np.clip(-linear / (2 * square), 0.0, 1.0), 1.0)
-            inner = constant + top * (linear + top * square)
-            best = np.maximum(best, np.maximum(np.maximum(constant, constant + linear + square), inner) / whole)
-            right = left
-        return np.asarray(np.minimum(best * (1 + _ROUNDING), 1.0), dtype=np.float64)
+        (i, j), (start, u) = cell, (float(np.exp(-one * h)) for one in cell)
+        # u - r and 1 - u, without subtracting: for a small epsilon the difference would lose all digits
+        above, below = r * np.expm1(self.epsilon - j * h), -np.expm1(-j * h)
+        a, b = self._shifted(room, j, step)[part] / u, (r / u) * self._shifted(room, j - m, step)[part]
+        width = u * np.expm1((j - i) * h)
+        da = self._shifted(room, i, step)[part] / start - a
+        db = (r / start) * self._shifted(room, i - m, step)[part] - b
+        constant = above * a + below * b
+        linear = above * da + width * a + below * db - width * b
+        square = width * (da - db)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            top = np.where(square < 0, np.clip(-linear / (2 * square), 0.0, 1.0), 1.0)
+        inner = constant + top * (linear + top * square)
+        return np.asarray(np.maximum(np.maximum(constant, constant + linear + square), inner) / whole, dtype=np.float64)
 
 
 class AdaptiveRange(Curve):
     """k choices, each made after seeing the earlier ones: a bracket, on a grid halved until it is narrow or the work too much."""
 
     exact, certified = False, True
+    work = 2.0
     LARGEST_K: ClassVar[int] = 256  # where the first grid has 9 cells to an epsilon, close to the fewest allowed
     LARGEST_EPSILON: ClassVar[float] = 300.0  # chords divide by e^-epsilon
     _WORK: ClassVar[float] = 6e6  # (k cells)^2 of the first grid, a tenth of a second or so
-    _MOST_WORK: ClassVar[float] = (
-        4.5e8  # of the finest grid, some five seconds; with less, top_k(1, 2..10) at 1e-6 is refused
-    )
+    _SECONDS: ClassVar[float] = 0.5  # of the finest grid
+    _MOST_WORK: ClassVar[float] = 4.5e8  # of the finest grid; with less, top_k(1, 2..10) at 1e-6 is refused
 
     def __init__(self, epsilon: float, k: int) -> None:
         self.epsilon, self.k = epsilon, k
@@ -223,7 +266,15 @@ class AdaptiveRange(Curve):
                 break
             cells *= 2
             lower[wide], upper[wide] = self._bracket(self._recursion(cells), epsilon[wide])
+        self._remark(lower, upper, cells)
         return lower, upper
+
+    def _remark(self, lower: FloatArray, upper: FloatArray, cells: int) -> None:
+        """Keep how long the tolerance would take where the last grid is too coarse: the work grows like the inverse of the width."""
+        width = float(np.max((upper - lower) / np.maximum(upper, 1e-300), initial=0.0))
+        if width > current().tolerance:
+            share = (self.k * cells) ** 2 / self._MOST_WORK
+            remark(self._SECONDS * share * width / current().tolerance)
 
     def _recursion(self, cells: int) -> _Recursion:
         """Return the recursion on one grid; cached, since it does not depend on the question."""

@@ -11,6 +11,7 @@ from dpcore.core.errors import BudgetError
 from dpcore.core.numerals import nearest
 from dpcore.core.question import question
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
+from dpcore.curves.steepest_chord import largest_epsilon
 from dpcore.engine.contour_product import rounding_units
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _FENCES, _FARTHEST = 14, 8.0
 _UNIT, _ROUNDINGS = 2.0**-53, 16.0
 """Unit roundoff, and the rounding of one power in these units: a few library calls."""
 
+_SMALL = 1e-6  # an epsilon below which the logarithm of a ratio near 1 has lost its digits
 _MOST_WORK = 1e10
 """Most work of one call, in points of a transform: an hour or so. Less work is stopped by a deadline."""
 
@@ -195,6 +197,19 @@ class ByBeta(Curve):
             low, high = self.inverse().delta_bounds(-e)
             lower[~up], upper[~up] = mirrored_delta(e, low), mirrored_delta(e, high)
         return lower, np.asarray(np.minimum(upper, 1.0), dtype=np.float64)
+
+    def epsilon_bounds(self, delta: FloatArray) -> Bounds:
+        """Return the bracket of each epsilon by one maximum over the rates; by a search among the deltas where that fails."""
+        at = np.atleast_1d(np.asarray(delta, dtype=np.float64))
+        lower, upper = np.zeros(at.size), np.full(at.size, np.inf)
+        with question():
+            for i, one in enumerate(at.tolist()):
+                if self.q_inf < one < 1.0:
+                    lower[i], upper[i] = largest_epsilon(self.power_bounds, one, _ROUNDINGS * self.steps)
+                if not _SMALL < upper[i] < np.inf:
+                    lower[i : i + 1], upper[i : i + 1] = super().epsilon_bounds(at[i : i + 1])
+        upper = np.minimum(upper, max(self.max_loss, 0.0))
+        return np.minimum(lower, upper), upper
 
     def _search(self, epsilon: FloatArray) -> Bounds:
         """Golden section in u = -log alpha for all epsilons at once, then the fence."""

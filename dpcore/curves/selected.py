@@ -57,6 +57,7 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.lazy import Lazy
 from dpcore.core.rounding import UNIT
 from dpcore.curves import polygon_algebra
+from dpcore.curves.bound import Outer
 from dpcore.curves.possible import deltas, raised
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
     from dpcore.curves.polygon import Polygon
 
 _NODES = 1200  # statements whose polygon is published: four times as many change epsilon by less than 1e-4
+_FEWER = (10_000, 150), (100, 300)
+"""Copies from which so many statements describe one: the epsilon of all of them grows by a hundredth, or by less than half of one."""
 _SMALLEST_DELTA = 1e-30  # of one run; below, the selection promises nothing
 _WIDEN = 1.0 + 1e-11  # 90 000 units of 2^-53; the module counts less than 21 000
 _MEAN_UNITS = 32.0 * UNIT  # relative rounding of a mean, twice what is counted
@@ -169,7 +172,28 @@ class RunCount:
         return [*pairs, *zip(cs.tolist(), rests.tolist(), strict=True)]
 
 
-def selected(curve: Curve, runs: RunCount) -> Polygon:
+class Selection(Outer):
+    """Every selection from one run, between what some rankings attain and a polygon in which all of them lie.
+
+    Parameters
+    ----------
+    curve, inner : Curve
+        One run, symmetric; and a curve inside it that some mechanism attains.
+    runs : RunCount
+        How many runs.
+    """
+
+    def __init__(self, curve: Curve, inner: Curve, runs: RunCount) -> None:
+        super().__init__(selected(curve, runs), attained(inner, runs), "selection")
+        self._run, self._runs = curve, runs
+
+    def for_copies(self, copies: int) -> Curve:
+        """Return the bound by fewer statements for many copies, whose law has so many losses fewer."""
+        nodes = next((nodes for least, nodes in _FEWER if copies >= least), None)
+        return self if nodes is None else Outer(selected(self._run, self._runs, nodes), self.inner, self.method)
+
+
+def selected(curve: Curve, runs: RunCount, nodes: int = _NODES) -> Polygon:
     """Return a symmetric polygon inside which every selection lies, from the region of one run.
 
     Parameters
@@ -178,6 +202,8 @@ def selected(curve: Curve, runs: RunCount) -> Polygon:
         One run, symmetric.
     runs : RunCount
         How many runs.
+    nodes : int, default 1200
+        Number of statements.
 
     Returns
     -------
@@ -186,7 +212,7 @@ def selected(curve: Curve, runs: RunCount) -> Polygon:
     """
     end = curve.max_loss if math.isfinite(curve.max_loss) else _end(curve)
     shifts = runs.shifts(curve)
-    epsilon = np.unique(np.linspace(0.0, (shifts[0][0] + end) * _WIDEN, _NODES))
+    epsilon = np.unique(np.linspace(0.0, (shifts[0][0] + end) * _WIDEN, nodes))
     delta = np.ones(epsilon.size)
     for place, (shift, rest) in enumerate(shifts):
         checkpoint(place / len(shifts))

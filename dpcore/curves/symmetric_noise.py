@@ -17,6 +17,8 @@ import numpy as np
 from dpcore.curves.base import Bounds, Curve, FloatArray, mirrored_delta
 from dpcore.curves.possible import SMALLEST_NORMAL
 
+_THRESHOLD = 6.0  # work of a threshold over that of a delta, measured; see `Curve.work`
+
 
 class SymmetricNoise(Curve):
     """Noise against the same noise moved up by `shift`; its loss comes arbitrarily close to `shift`."""
@@ -24,6 +26,11 @@ class SymmetricNoise(Curve):
     def __init__(self, shift: float) -> None:
         self.shift = float(shift)
         self.max_loss, self.min_loss = self.shift, -self.shift
+
+    @property
+    def rate_work(self) -> float:
+        """Work of one beta: a threshold is found by Newton's steps."""
+        return _THRESHOLD * max(1.0, self.work)
 
     @abstractmethod
     def tail(self, x: FloatArray) -> FloatArray:

@@ -40,11 +40,11 @@ _COARSE, _COARSEST = 4096, 256
 _ROUGH = 1e-2
 """Tolerance from which the first lattice has the fewest losses: its width falls with their square."""
 
-_FINEST = 1 << 19
-"""Most losses of one lattice measure: with its transforms about 250 MB during its computation."""
+_FINEST = 1 << 18
+"""Most losses of one lattice measure: with its transforms about 130 MB during its computation."""
 
-_WORK = 1e7
-"""Most work for one epsilon, in points of a transform: a few seconds."""
+_WORK = 5e6
+"""Most work for one epsilon, in points of a transform: half a second, and as much for the values between which it is found."""
 
 _PER_SECOND, _ROUNDS = 1e7, 4.0
 """Points of transforms in a second, and how many times the work of one delta an epsilon takes: for the time a refusal names."""
@@ -52,7 +52,7 @@ _PER_SECOND, _ROUNDS = 1e7, 4.0
 _EACH = 3.0
 """Values of a profile for each loss of a lattice."""
 
-_FIRST = 0.25
+_FIRST = 0.5
 """Largest share of the work that the first lattice may take."""
 
 _HOPELESS = 1.5

@@ -153,8 +153,8 @@ def composed(parts: Factors) -> Curve:
             return own
     orientation = _orientation(parts)
     keep = bool(orientation)
-    curves = [_factor(node, keep=keep) for node, _ in parts]
     counts = [count for _, count in parts]
+    curves = [_factor(node, keep=keep).for_copies(count) for node, count in parts]
 
     def product(factor_curves: list[Curve]) -> Curve:
         pairs = list(zip(factor_curves, counts, strict=True))

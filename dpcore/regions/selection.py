@@ -10,8 +10,8 @@ import numpy as np
 
 from dpcore.core.question import question
 from dpcore.core.registry import REGION, Oracle, Parameter, register
-from dpcore.curves.bound import Outer, floors, published
-from dpcore.curves.selected import RunCount, attained, selected
+from dpcore.curves.bound import floors, published
+from dpcore.curves.selected import RunCount, Selection
 from dpcore.regions.algebra import OfPart
 
 if TYPE_CHECKING:
@@ -82,4 +82,4 @@ class BestOf(OfPart):
         if base.q_inf >= 1.0 or float(base.delta_bounds(np.zeros(1))[1][0]) == 0.0:
             return base  # nothing to hide, or nothing that is hidden
         with question():  # both sides ask about the same stretch of the curve
-            return Outer(selected(published(base), self.runs), attained(floors(base)[-1], self.runs), "selection")
+            return Selection(published(base), floors(base)[-1], self.runs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import mpmath as mp
@@ -13,6 +14,7 @@ from scipy.stats import binom
 from dpcore import dp, gaussian, geometric, laplace, poisson_gaussian, rr, shuffle
 from dpcore.core.effort import effort
 from dpcore.core.errors import DomainError, RelationError
+from dpcore.curves.shuffled import Shuffled
 from dpcore.curves.shuffled_responses import ShuffledResponses
 
 Histogram = dict[tuple[int, ...], float]
@@ -307,3 +309,34 @@ def test_what_has_no_largest_loss_is_refused() -> None:
         _ = shuffle(dp(1, 1e-6), 100).curve
     with pytest.raises(RelationError):
         _ = shuffle(poisson_gaussian(1, 0.1), 100).curve
+
+
+@pytest.mark.parametrize(("people", "local"), [(1, 1.0), (2, 0.5), (40, 2.0), (1000, 1.0), (1000, 7.0)])
+def test_the_table_of_coins_has_the_digits_of_exact_fractions(people: int, local: float) -> None:
+    curve = Shuffled(local, people)
+    first, points, tails = curve._table
+    for coins in {first, first + points.shape[0] // 2, first + points.shape[0] - 1}:
+        counts = [math.comb(coins, heads) for heads in range(coins + 1)]
+        for heads in {0, coins // 3, coins // 2, (2 * coins) // 3, coins}:
+            point, tail = points[coins - first, heads], tails[coins - first, heads]
+            assert point == pytest.approx(
+                float(Fraction(counts[heads], 2**coins)), rel=(8 + 4 * coins) * 2.0**-53, abs=1e-300
+            )
+            assert tail == pytest.approx(
+                float(Fraction(sum(counts[heads:]), 2**coins)), rel=(8 + 8 * coins) * 2.0**-53, abs=1e-300
+            )
+
+
+@pytest.mark.parametrize(("people", "local"), [(3, 1.0), (300, 0.1), (1000, 1.0), (1000, 5.0)])
+def test_the_table_of_coins_and_beta_functions_agree(
+    monkeypatch: pytest.MonkeyPatch, people: int, local: float
+) -> None:
+    epsilon = np.linspace(0.0, 0.99 * local, 30)
+    low, high = Shuffled(local, people).delta_bounds(epsilon)
+    monkeypatch.setattr("dpcore.curves.shuffled._TABLE", 0)
+    other = Shuffled(local, people)
+    assert other._table is None
+    least, most = other.delta_bounds(epsilon)
+    assert (low <= most).all()
+    assert (least <= high).all()
+    assert high == pytest.approx(most, rel=1e-10, abs=1e-299)

@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate
 
 from dpcore import exponential_scores, parse
-from dpcore.curves.bounded_range import BoundedRange
+from dpcore.curves.bounded_range import BoundedRange, _Recursion
 from dpcore.engine.sandwich import Sandwich
 
 UNIT = 2.0**-53
@@ -107,3 +107,43 @@ def test_rates_where_the_exponential_is_hardly_a_double(epsilon):
             odds = mp.exp(mp.mpf(epsilon)) * mp.mpf(a)
             assert missed == pytest.approx(float((1 - mp.mpf(a)) / (1 - mp.mpf(a) + odds)), rel=1e-11, abs=1e-320)
             assert found == pytest.approx(float(odds / (1 - mp.mpf(a) + odds)), rel=1e-11)
+
+
+def plain_step(low, high, step, epsilon, cells):
+    """One more choice by every cell of t, one after the other, without a search for the optimum."""
+    h, r = epsilon / cells, math.exp(-epsilon)
+    x = np.arange(-cells, (step + 1) * cells + 1) * h
+
+    def extended(delta):
+        beyond = np.concatenate((delta, np.zeros(2 * cells)))
+        below = x[:cells]
+        return np.concatenate((-np.expm1(below) + np.exp(below) * beyond[cells:0:-1], beyond))
+
+    def moved(delta, by):
+        return extended(delta)[cells - by : cells - by + step * cells + 1]
+
+    least = np.zeros(step * cells + 1)
+    most = least.copy()
+    for j in range(cells + 1):
+        q = np.expm1(j * h - epsilon) / np.expm1(-epsilon)
+        rest = np.expm1(j * h) / np.expm1(epsilon)
+        least = np.maximum(least, q * moved(low, j) + rest * moved(low, j - cells))
+    for j in range(1, cells + 1):
+        u, v = math.exp(-(j - 1) * h), math.exp(-j * h)  # both chords at many places in between
+        for share in np.linspace(0.0, 1.0, 41):
+            w = v + share * (u - v)
+            ends = [(moved(high, i) / y, r * moved(high, i - cells) / y) for i, y in ((j, v), (j - 1, u))]
+            a, b = (first + share * (second - first) for first, second in zip(*ends, strict=True))
+            most = np.maximum(most, ((w - r) * a + (1.0 - w) * b) / (1.0 - r))
+    return least, np.minimum(most, 1.0)
+
+
+@pytest.mark.parametrize(("epsilon", "k", "cells"), [(1.0, 4, 37), (0.05, 3, 40), (12.0, 3, 33), (60.0, 2, 70)])
+def test_the_search_for_the_optimum_misses_no_cell(epsilon, k, cells) -> None:
+    low, high = np.zeros(1), np.zeros(1)
+    for step in range(1, k + 1):
+        low, high = plain_step(low, high, step, epsilon, cells)
+    _, least, most = _Recursion(epsilon, k, cells).tables
+    assert least == pytest.approx(low, rel=1e-11, abs=1e-300)
+    assert (most >= high * (1 - 1e-12)).all()
+    assert most == pytest.approx(high, rel=2e-3, abs=1e-12)  # the chords at 41 places only

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpcore import DomainError, best_of, dp, gdp, parse
-from dpcore.curves.selected import RunCount
+from dpcore.curves.composition import compose
+from dpcore.curves.selected import RunCount, Selection
 from dpcore.regions.guarantees import Pmf
 from dpcore.regions.selection import BestOf
 from dpcore.training import tuned, tuning_costs
@@ -174,3 +175,18 @@ def test_the_law_in_use_has_at_least_the_mean_wanted(mean: float, shape: float) 
             wanted = size / log1p(odds) if shape == 0.0 else expm1(-s * size) / expm1(-s * log1p(odds))
             assert abs(mpf(float(runs.some(np.array([share]))[0])) / wanted - 1) < 40 * mpf(2) ** -53
     assert mp.dps == 15
+
+
+@pytest.mark.parametrize(("text", "copies"), [("gaussian(1)", 100), ("exponential(1)", 100), ("laplace(0.5)", 10_000)])
+def test_many_copies_of_a_selection_lose_little_by_fewer_statements(text: str, copies: int) -> None:
+    whole = parse(f"best_of({text}, 10)").pair
+    assert isinstance(whole, Selection)
+    fewer = whole.for_copies(copies)
+    assert whole.for_copies(99) is whole
+    at = np.linspace(0.0, 6.0, 40)
+    fine, coarse = whole.delta_bounds(at)[1], fewer.delta_bounds(at)[1]
+    assert (
+        coarse >= fine * (1 - 5e-3)
+    ).all()  # between its statements a polygon is above the bound that all of them state
+    ten = [float(compose([(curve.outer, 10)]).epsilon_bounds(np.array([1e-5]))[1][0]) for curve in (whole, fewer)]
+    assert ten[0] * (1 - 1e-4) <= ten[1] <= ten[0] * 1.02
