@@ -51,7 +51,7 @@ _MOST_CELLS = 20_000  # for each epsilon on average; some twenty are usual
 _CELLS = 200_000  # epsilons times places in memory at once: some thirty arrays of 2 MB
 
 
-class _Cells(NamedTuple):
+class _PlaceCells(NamedTuple):
     """Intervals of places, by their distances from the upper end."""
 
     near: FloatArray
@@ -143,7 +143,7 @@ class BoundedLaplaceCurve(Curve):
         whole = m * (m - np.expm1(-edges[1:]) * (2.0 - m)) / least * (1.0 + _SLOPE)
         at, cell = np.nonzero(whole > goal[:, None])
         np.maximum(upper, np.where(whole > goal[:, None], 0.0, whole).max(axis=1), out=upper)
-        cells = _Cells(edges[cell], edges[cell + 1])
+        cells = _PlaceCells(edges[cell], edges[cell + 1])
         for halving in range(_MOST_HALVINGS):
             checkpoint()
             bound = self._cell_bounds(epsilon[at], cells)
@@ -156,10 +156,10 @@ class BoundedLaplaceCurve(Curve):
                 break
             near, middle, far = cells.near[open_], middle[open_], cells.far[open_]
             at = np.tile(at[open_], 2)
-            cells = _Cells(np.concatenate((near, middle)), np.concatenate((middle, far)))
+            cells = _PlaceCells(np.concatenate((near, middle)), np.concatenate((middle, far)))
         return upper
 
-    def _cell_bounds(self, epsilon: FloatArray, cells: _Cells) -> FloatArray:
+    def _cell_bounds(self, epsilon: FloatArray, cells: _PlaceCells) -> FloatArray:
         """Return an upper bound of delta over each cell of places, one epsilon for each; see the module."""
         near, far = cells
         ends = [self._pair(epsilon, end, 1.0) for end in cells]

@@ -198,7 +198,7 @@ def product_atoms(parts: Sequence[tuple[Factor, int]]) -> Atoms | None:
     scale = max(math.fsum(k * max(abs(part.min_loss), abs(part.max_loss)) for part, k in parts), 1e-300)
     if not math.isfinite(scale):
         return None
-    law: _Law | None = _Law(np.zeros(1), np.ones(1), 0.0, 0.0)
+    law: _AtomLaw | None = _AtomLaw(np.zeros(1), np.ones(1), 0.0, 0.0)
     for part, count in parts:
         power = _power(part, count, scale) if law is not None and isinstance(part, Atomic) else None
         law = _convolve(law, power, scale)
@@ -211,7 +211,7 @@ def product_atoms(parts: Sequence[tuple[Factor, int]]) -> Atoms | None:
     return Atoms(law.loss, law.mass * (1.0 - safe), law.blur + 16.0 * _UNIT * scale, 2.1 * safe)
 
 
-class _Law(NamedTuple):
+class _AtomLaw(NamedTuple):
     """Ascending losses, masses, the relative error of the masses in units of 2^-53 and the error of the losses."""
 
     loss: FloatArray
@@ -220,7 +220,7 @@ class _Law(NamedTuple):
     blur: float
 
 
-def _power(part: Atomic, count: int, scale: float) -> _Law | None:
+def _power(part: Atomic, count: int, scale: float) -> _AtomLaw | None:
     """Return the atoms of `count` independent copies."""
     loss, mass = part.atoms()
     own = count * (part.atom_units + 1.0)
@@ -233,9 +233,9 @@ def _power(part: Atomic, count: int, scale: float) -> _Law | None:
         sizes = np.where(log_mass > _LEAST_LOG, np.abs(x) + np.abs(y), 0.0)
         units = (2.0 * LIBRARY + 4.0) * most + (LIBRARY + 3.0) * float(sizes.max()) + LIBRARY
         blur = 4.0 * _UNIT * count * float(np.abs(loss).max())
-        return _merge(_Law((count - j) * loss[0] + j * loss[1], np.exp(log_mass), units + own, blur), scale)
-    out: _Law | None = _Law(np.zeros(1), np.ones(1), own, 0.0)
-    base: _Law | None = _Law(loss, mass, 0.0, 0.0)
+        return _merge(_AtomLaw((count - j) * loss[0] + j * loss[1], np.exp(log_mass), units + own, blur), scale)
+    out: _AtomLaw | None = _AtomLaw(np.zeros(1), np.ones(1), own, 0.0)
+    base: _AtomLaw | None = _AtomLaw(loss, mass, 0.0, 0.0)
     while count:  # one round for each binary digit
         if count & 1:
             out = _convolve(out, base, scale)
@@ -245,17 +245,17 @@ def _power(part: Atomic, count: int, scale: float) -> _Law | None:
     return out
 
 
-def _convolve(one: _Law | None, other: _Law | None, scale: float) -> _Law | None:
+def _convolve(one: _AtomLaw | None, other: _AtomLaw | None, scale: float) -> _AtomLaw | None:
     """Return the sums of two sets of atoms, or None if one is unknown or there are too many or none."""
     if one is None or other is None or not 0 < one.loss.size * other.loss.size <= 16 * _MOST:
         return None
     loss, mass = np.add.outer(one.loss, other.loss).ravel(), np.outer(one.mass, other.mass).ravel()
     blur = one.blur + other.blur + _UNIT * float(np.abs(loss).max())
-    law = _merge(_Law(loss, mass, one.units + other.units + 1.0, blur), scale)
+    law = _merge(_AtomLaw(loss, mass, one.units + other.units + 1.0, blur), scale)
     return law if law.loss.size <= _MOST else None
 
 
-def _merge(law: _Law, scale: float) -> _Law:
+def _merge(law: _AtomLaw, scale: float) -> _AtomLaw:
     """Sort the atoms and join those that differ by rounding alone."""
     cell = np.round(law.loss / (16 * _UNIT * scale))
     order = np.argsort(cell, kind="stable")
@@ -264,4 +264,4 @@ def _merge(law: _Law, scale: float) -> _Law:
     sizes = np.diff(np.append(starts, loss.size))
     moved = float(np.abs(loss - np.repeat(loss[starts], sizes)).max())
     units = law.units + float(sizes.max()) - 1.0
-    return _Law(loss[starts], np.add.reduceat(mass, starts), units, law.blur + moved)
+    return _AtomLaw(loss[starts], np.add.reduceat(mass, starts), units, law.blur + moved)

@@ -26,9 +26,9 @@ def test_the_logarithm_of_the_normal_distribution_above_the_axis(low: float, hig
             assert error <= few_jumps._LOG_NDTR * (1 + abs(complex(truth)))
         for p, got in zip(place.real.tolist(), ndtr(place.real).tolist(), strict=True):
             if p > -37.0:  # a double of all digits
-                truth = (-arb(p) / arb(2).sqrt()).erfc() / 2
+                share = (-arb(p) / arb(2).sqrt()).erfc() / 2
                 units = few_jumps._LOG_NDTR + 3.0 * (p * p + abs(p))
-                assert abs(float(arb(got) / truth - 1)) * UNITS <= units
+                assert abs(float(arb(got) / share - 1)) * UNITS <= units
     finally:
         ctx.prec = before
 
