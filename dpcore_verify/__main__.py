@@ -49,7 +49,7 @@ def _checked(path: Path, expression: str | None) -> str:
         if len(text) > LARGEST:
             msg = f"A certificate has at most {LARGEST} bytes."
             raise Unproved(msg)
-        certificate = json.loads(text.decode())
+        certificate = json.loads(text.decode(), object_pairs_hook=_once)
     except (OSError, RecursionError, ValueError) as error:
         msg = f"The file cannot be read ({error})."
         raise Unproved(msg) from error
@@ -61,6 +61,15 @@ def _checked(path: Path, expression: str | None) -> str:
         msg = f"The certificate is about {certificate.get('expression')}."
         raise Unproved(msg)
     return verify(certificate)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object whose keys differ: of two equal ones a reader may see the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        msg = "a key stands twice"
+        raise ValueError(msg)
+    return found
 
 
 if __name__ == "__main__":

@@ -251,6 +251,15 @@ def _delta(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
     return f"{claim['lower']} <= delta({claim['epsilon']}) <= {claim['upper']} for {certificate['expression']}"
 
 
+def _probability(claim: dict[str, Any], name: str) -> Fraction:
+    """Return a number of a claim that must be a probability: a claim about any other would mean nothing."""
+    value = decimal(claim[name])
+    if not 0 <= value <= 1:
+        msg = f"The {name} of a claim must be between 0 and 1, got {claim[name]}."
+        raise Unproved(msg)
+    return value
+
+
 def _within(found: tuple[arb, arb], lower: Fraction, upper: Fraction, name: str) -> None:
     """Require that a probability, enclosed by two bounds, lies in [lower, upper]."""
     low, high = found
@@ -265,7 +274,7 @@ def _within(found: tuple[arb, arb], lower: Fraction, upper: Fraction, name: str)
 
 def _epsilon(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
     deltas = Deltas(certificate["expression"], certificate["evaluations"])
-    delta = decimal(claim["delta"])
+    delta = _probability(claim, "delta")
     if claim["upper"] != "inf":
         if decimal(claim["upper"]) < 0:
             msg = "An epsilon at a delta is never below 0."
@@ -284,7 +293,7 @@ def _epsilon(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
 def _beta(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
     """Prove a false-negative rate: sup of the gains 1 - delta(e) - e^e alpha, which are concave in e^e."""
     deltas = Deltas(certificate["expression"], certificate["evaluations"])
-    alpha, lower, upper = (decimal(claim[name]) for name in ("alpha", "lower", "upper"))
+    alpha, (lower, upper) = _probability(claim, "alpha"), (decimal(claim[name]) for name in ("lower", "upper"))
     places = [decimal(text) for text in claim["places"]]
     if len(places) < 2:
         ceiling = _tiny_beta(deltas, alpha, places)
@@ -321,7 +330,7 @@ def _tiny_beta(deltas: Deltas, alpha: Fraction, places: list[Fraction]) -> arb:
 
 def _parameter(certificate: dict[str, Any], claim: dict[str, Any]) -> str:
     """Prove that a value meets a target delta(E) <= D, and that another one does not."""
-    epsilon, delta = decimal(claim["epsilon"]), decimal(claim["delta"])
+    epsilon, delta = decimal(claim["epsilon"]), _probability(claim, "delta")
     text = certificate["expression"]
     if not isinstance(text, str) or text.count("?") != 1:
         msg = "An expression with one ? is needed."

@@ -106,7 +106,7 @@ def certify(
             region = parse(region)
     try:
         ALONE.acquire()
-        with limited():  # the search for a proof may not compute more than a check
+        with limited("The search for a proof asks"):  # the search for a proof may not compute more than a check
             Proof(str(region))  # what the checker does not know is refused before anything is computed
             if epsilon is not None:
                 return _delta(region, float(ANY_LOSS.check(epsilon)))

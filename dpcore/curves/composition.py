@@ -23,9 +23,9 @@ from dpcore.curves.laplace import LaplaceCurve
 from dpcore.curves.laplace_fold import LaplaceFold
 from dpcore.curves.polygon import Polygon
 from dpcore.curves.two_halves import TwoHalves
-from dpcore.engine import binomial, enumeration, lattice
+from dpcore.engine import binomial, enumeration, lattice, lattice_rounding
 from dpcore.engine.halves import Halves
-from dpcore.engine.lattice_windows import Irregular
+from dpcore.engine.lattice_parts import Irregular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,9 +46,9 @@ _HALF_SIZE = 2**20  # losses of each half that meets in the middle, 24 MB
 _MOST_COPIES = 40  # as many copies of two losses make two halves of that size
 _WIDE = 10_000  # integers of a discrete Gaussian whose powers take longer on a lattice than by the contour
 _SEVERAL = 2  # discrete Gaussians that are joined into one factor
+_MOST_ROUNDING = 8e5  # units of 2^-53, 9e-11: a number called exact may be off by 1e-10
+_INEXACT = "The roundings of so many copies add up to more than an exact number allows."
 _SAME = 1e-13  # relative difference of losses that rounding explains; larger would join different losses
-_LATTICE_ROUNDING = 1e5
-"""Relative error of the masses of `lattice` (1e-11), in units of 2^-53: measured, not proved."""
 _SMALLEST = 2.0**-1022
 """Smallest mass that is no subnormal double. Smaller ones are less exact, and a million of them are below 1e-300."""
 
@@ -336,7 +336,11 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
     laws = [
         (lattice.LatticeMeasure(index, part.p, part.q, step, part.p_inf, part.q_inf), k) for index, part, k in measures
     ]
-    index, p, q = lattice.lattice_product(laws)
+    index, p, q, rounding = lattice.lattice_product(laws)
+    # the masses of the parts are off themselves, and each of their copies once
+    rounding += sum(lattice_rounding.copied(part.rounding, k) for _, part, k in measures)
+    if rounding > _MOST_ROUNDING:
+        raise Irregular(_INEXACT)
     span = sum(k * int(i[-1] - i[0]) for i, _, k in measures) + 1
     ends = _ends(parts)
     return Polygon(
@@ -349,7 +353,7 @@ def _on_lattice(parts: Polygons, step: float, p_inf: float, q_inf: float, symmet
         method="exact composition on a lattice",
         corners=span,
         ends=ends,
-        rounding=_LATTICE_ROUNDING,
+        rounding=rounding,
     )
 
 

@@ -76,8 +76,10 @@ class LaplaceCurve(Curve):
         """Return the bound from |sinh| <= cosh on a vertical line."""
         return laplace_mgf.log_decay(c, y, self.epsilon)
 
+    atom_units = 16.0  # half of an exponential, and 9 units down
+
     def atoms(self) -> tuple[FloatArray, FloatArray]:
-        """Return the two losses with an atom and their P1 masses: the contour engine splits them off."""
+        """Return the two losses with an atom and their P1 masses, rounded down: the contour engine splits them off."""
         return np.array([self.epsilon, -self.epsilon]), np.array([0.5, 0.5 * np.exp(-self.epsilon)]) * (1 - 1e-15)
 
     @property

@@ -227,6 +227,11 @@ class Polygon(Curve):
         alpha, beta = self.vertices
         return float(np.sum(np.diff(alpha) * (beta[1:] + beta[:-1])) / 2)
 
+    @property
+    def atom_units(self) -> float:
+        """How far below the truth the masses of `atoms` may be, in units of 2^-53."""
+        return 2.0 * self.rounding + 12.0
+
     def atoms(self) -> tuple[FloatArray, FloatArray]:
         """Return the losses with their P1 masses, rounded down: the contour engine splits them off."""
         return self.loss, self.q * (1 - 1e-15 - _UNIT * self.rounding)

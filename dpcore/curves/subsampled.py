@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.lazy import Lazy
+from dpcore.core.rounding import UNIT
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray
 from dpcore.curves.combined import LeadingClosure, closed
 from dpcore.curves.gaussian import GaussianCurve
@@ -230,7 +231,12 @@ class SampledLaplace(Subsampled):
         losses, masses = self.transform.atoms()
         if self.flipped:
             return -losses, masses * (1 - 1e-14)
-        return losses, masses * np.exp(losses) * (1 - 1e-14)
+        return losses, _tilted_down(losses, masses)
+
+    @property
+    def atom_units(self) -> float:
+        """How far below the truth the masses of `atoms` may be, in units of 2^-53."""
+        return _down_units(self.transform.atoms()[0])
 
     def log_atoms(self, s: ComplexArray) -> ComplexArray:
         """Return the logarithm of the transform of the atoms alone."""
@@ -278,7 +284,12 @@ class SampledLaplaceClosure(SampledClosure):
     def atoms(self) -> tuple[FloatArray, FloatArray]:
         """Return the three losses with an atom and their masses under P1, rounded down."""
         losses, masses = self.transform.atoms()
-        return losses, masses * np.exp(losses) * (1 - 1e-14)
+        return losses, _tilted_down(losses, masses)
+
+    @property
+    def atom_units(self) -> float:
+        """How far below the truth the masses of `atoms` may be, in units of 2^-53."""
+        return _down_units(self.transform.atoms()[0])
 
     def log_atoms(self, s: ComplexArray) -> ComplexArray:
         """Return the logarithm of the transform of the atoms alone."""
@@ -291,6 +302,20 @@ class SampledLaplaceClosure(SampledClosure):
     def transform_effort(self, copies: int) -> float:
         """Return the work of the transform, or of the lattice of few copies."""
         return _effort(self, copies)
+
+
+def _tilted_down(losses: FloatArray, masses: FloatArray) -> FloatArray:
+    """Return the masses under P1 of atoms with these masses under P0, rounded down.
+
+    A loss is the logarithm of a logarithm's argument: three library functions and two operations, 14 units of itself at most; half as
+    many units as `_down_units` are more than these and those of the mass.
+    """
+    return np.asarray(masses * np.exp(losses) * (1.0 - UNIT * (90.0 + 16.0 * np.abs(losses))), dtype=np.float64)
+
+
+def _down_units(losses: FloatArray) -> float:
+    """Return how far below the truth such masses may be, in units of 2^-53."""
+    return 2.0 * (90.0 + 16.0 * float(np.abs(losses).max()))
 
 
 def _effort(curve: Curve, copies: int) -> float:

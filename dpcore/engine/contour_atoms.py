@@ -13,27 +13,38 @@ excess no larger. The nodes beyond a height fall faster: by a telescoping sum, w
     abs(prod M_i^k_i - prod A_i^k_i) <= prod M_i(c)^k_i sum_i k_i d_i / (a_i + d_i) prod_j (a_j + d_j)^k_j,
 
 and d falls with the height while abs(A) never fades. What is left out is a finite sum (`Atoms.kernel`).
+
+*Rounding*, in units of u = 2^-53, with library functions right to `LIBRARY` units; so is log-gamma at the integers up to `_MOST`, all of which
+a test checks. A sum of two laws has the units of both, one for a product, and one for each further product that falls on the same
+atom; how many there are is counted. Of `count` copies of two atoms, with g = log count! and x = j log m_1, y = (count-j) log m_0,
+
+    (2 LIBRARY + 4) g + (LIBRARY + 3) (|x| + |y|) + LIBRARY
+
+units: log j! + log (count-j)! <= g. The losses have the errors of both, one unit of the largest, and how far atoms were moved
+when they were joined. Products below the doubles are lost: each of at most 64 stages has at most 16 `_MOST` of them, together below 1e-312.
+`profile.rounding` bounds the sums of a kernel; 800 units count for an exponential of at most 700 and the products around it.
+In psi, erfcx has 16 units (tested) and 3 of its argument, which change it by at most as many (x erfcx'/erfcx is between -1 and 0 for
+x >= 0, and near 0 the argument is below s), with the factor and the difference below 32. The exponent u/2 - v^2/2 is at most 41 and has 4 units of itself: 1e-12 counts ten thousand units.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import erfcx, gammaln, xlogy
 
 from dpcore.core.lazy import Lazy
 from dpcore.engine.contour_share import KERNEL_D, KERNEL_I, KERNEL_N
-from dpcore.engine.profile import Tables, delta_at, first_above, tables
+from dpcore.engine.mixture_rounding import LIBRARY
+from dpcore.engine.profile import Tables, delta_at, first_above, rounding, tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpcore.engine.contour_product import ComplexArray, Factor, FloatArray
-
-    _Law = tuple[FloatArray, FloatArray]
 
 _UNIT = 2.0**-53
 _MOST = 100_000
@@ -42,13 +53,25 @@ _MOST = 100_000
 _SMALL, _NEGLIGIBLE = 1e-290, 1e-302
 """Mass that certainly did not underflow, and more than that of all atoms that did."""
 
+_UNDERFLOW = 1e-312
+"""More than all products that a finite sum lost below the smallest double."""
+
 _REACH = 9.0
 """Beyond this many standard deviations psi is below 1e-18 of its peak."""
 
 
+_LEAST_LOG = -745.0
+"""Logarithm of the smallest double: below it a mass is 0."""
+
+_LOOSEST = 1e-6
+"""Relative error of the masses from which atoms are not used."""
+
+
 @runtime_checkable
 class Atomic(Protocol):
-    """A factor that knows its atoms."""
+    """A factor that knows its atoms; `atom_units` says how far below the truth the masses may be, in units of 2^-53."""
+
+    atom_units: float
 
     def atoms(self) -> tuple[FloatArray, FloatArray]:
         """Return finite losses of positive probability and their masses under P1, rounded down.
@@ -109,6 +132,7 @@ class Atoms:
     def kernel(self, kind: int, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return bounds of the atoms' part of the kernel: D, -I or, without masses that may have underflowed, N."""
         most: float | FloatArray = self._total
+        units = rounding(self.loss.size, float(self.loss[-1] - self.loss[0])) + 800.0
         if kind == KERNEL_D:
             value = delta_at(epsilon, self.loss, self._above)
         elif kind == KERNEL_N:
@@ -119,10 +143,11 @@ class Atoms:
         else:
             at = first_above(epsilon, self.loss)
             before = np.concatenate(([0.0], np.cumsum(self.mass)))[at]
+            units += self.loss.size
             nearest = self.loss[np.minimum(at, self.loss.size - 1)]
             value = before + np.exp(np.minimum(epsilon - nearest, 0.0)) * self._above.discounted[at]
         # every kernel changes by at most the distance, times the mass (for N times that of e^(eps-L))
-        error = value * 1e-12 + self.blur * most * (1 + self.slack) + _NEGLIGIBLE
+        error = value * _UNIT * units + self.blur * most * (1 + self.slack) + _NEGLIGIBLE
         low, high = value - error, value * (1 + self.slack) + error
         return (-high, -low) if kind == KERNEL_I else (low, high)
 
@@ -150,7 +175,9 @@ class Atoms:
             # psi and bump change by at most the distance itself
             add[j] = np.sum(mass * np.maximum(bump - high - 2 * self.blur, 0.0))
             take[j] = np.sum(mass * np.maximum(low - self.blur, 0.0))
-        return add, take
+        # the sums are of positive terms
+        safe = 1.0 - _UNIT * (self.loss.size + 8.0)
+        return np.maximum(add * safe - _UNDERFLOW, 0.0), np.maximum(take * safe - _UNDERFLOW, 0.0)
 
 
 def _psi(u: FloatArray, s: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -160,7 +187,7 @@ def _psi(u: FloatArray, s: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     rest = math.sqrt(math.pi / 2) * erfcx((v + s / 2) / math.sqrt(2))
     front = np.exp(u / 2 - v * v / 2)
     density = front * (math.exp(-s * s / 8) / math.sqrt(2 * math.pi))
-    fall, error = near - rest, 16 * _UNIT * near
+    fall, error = near - rest, 32 * _UNIT * near
     low = density * np.maximum(fall - error, 0.0) * (1 - 1e-12)
     high = density * (fall + error) * (1 + 1e-12)
     return low, high, front * (math.erf(s / math.sqrt(8)) * (1 - 1e-12))
@@ -171,29 +198,44 @@ def product_atoms(parts: Sequence[tuple[Factor, int]]) -> Atoms | None:
     scale = max(math.fsum(k * max(abs(part.min_loss), abs(part.max_loss)) for part, k in parts), 1e-300)
     if not math.isfinite(scale):
         return None
-    law: _Law | None = (np.zeros(1), np.ones(1))
+    law: _AtomLaw | None = _AtomLaw(np.zeros(1), np.ones(1), 0.0, 0.0)
     for part, count in parts:
-        power = _power(*part.atoms(), count, scale) if law is not None and isinstance(part, Atomic) else None
+        power = _power(part, count, scale) if law is not None and isinstance(part, Atomic) else None
         law = _convolve(law, power, scale)
     if law is None:
         return None
-    stages = len(parts) + sum(count.bit_length() for _, count in parts)
-    # of each copy the rounding of its own masses, and that of log-gamma
-    slack = 1e-10 + math.fsum(count * (4e-14 + 40 * _UNIT * math.log(count + 2)) for _, count in parts)
-    return Atoms(law[0], law[1] * (1 - 1e-11), 64 * _UNIT * scale * (stages + 1), slack)
+    # masses rounded down, and by how much the truth may be above; of the losses of the parts a few units
+    safe = 1.01 * _UNIT * law.units
+    if safe >= _LOOSEST:
+        return None
+    return Atoms(law.loss, law.mass * (1.0 - safe), law.blur + 16.0 * _UNIT * scale, 2.1 * safe)
 
 
-def _power(loss: FloatArray, mass: FloatArray, count: int, scale: float) -> _Law | None:
+class _AtomLaw(NamedTuple):
+    """Ascending losses, masses, the relative error of the masses in units of 2^-53 and the error of the losses."""
+
+    loss: FloatArray
+    mass: FloatArray
+    units: float
+    blur: float
+
+
+def _power(part: Atomic, count: int, scale: float) -> _AtomLaw | None:
     """Return the atoms of `count` independent copies."""
+    loss, mass = part.atoms()
+    own = count * (part.atom_units + 1.0)
     if loss.size == 2 and count < _MOST:
         j = np.arange(count + 1.0)
-        binomial = gammaln(count + 1) - gammaln(j + 1) - gammaln(count - j + 1)
-        # log-gamma loses about u times its size
-        safe = 1 - 1e-12 - 16 * _UNIT * (count + 2) * math.log(count + 2)
-        log_mass = binomial + xlogy(j, mass[1]) + xlogy(count - j, mass[0])
-        return _merge((count - j) * loss[0] + j * loss[1], safe * np.exp(log_mass), scale)
-    out: _Law | None = (np.zeros(1), np.ones(1))
-    base: _Law | None = (loss, mass)
+        most = float(gammaln(count + 1))
+        binomial = most - gammaln(j + 1) - gammaln(count - j + 1)
+        x, y = xlogy(j, mass[1]), xlogy(count - j, mass[0])
+        log_mass = binomial + x + y
+        sizes = np.where(log_mass > _LEAST_LOG, np.abs(x) + np.abs(y), 0.0)
+        units = (2.0 * LIBRARY + 4.0) * most + (LIBRARY + 3.0) * float(sizes.max()) + LIBRARY
+        blur = 4.0 * _UNIT * count * float(np.abs(loss).max())
+        return _merge(_AtomLaw((count - j) * loss[0] + j * loss[1], np.exp(log_mass), units + own, blur), scale)
+    out: _AtomLaw | None = _AtomLaw(np.zeros(1), np.ones(1), own, 0.0)
+    base: _AtomLaw | None = _AtomLaw(loss, mass, 0.0, 0.0)
     while count:  # one round for each binary digit
         if count & 1:
             out = _convolve(out, base, scale)
@@ -203,18 +245,23 @@ def _power(loss: FloatArray, mass: FloatArray, count: int, scale: float) -> _Law
     return out
 
 
-def _convolve(one: _Law | None, other: _Law | None, scale: float) -> _Law | None:
+def _convolve(one: _AtomLaw | None, other: _AtomLaw | None, scale: float) -> _AtomLaw | None:
     """Return the sums of two sets of atoms, or None if one is unknown or there are too many or none."""
-    if one is None or other is None or not 0 < one[0].size * other[0].size <= 16 * _MOST:
+    if one is None or other is None or not 0 < one.loss.size * other.loss.size <= 16 * _MOST:
         return None
-    loss, mass = _merge(np.add.outer(one[0], other[0]).ravel(), np.outer(one[1], other[1]).ravel(), scale)
-    return (loss, mass) if loss.size <= _MOST else None
+    loss, mass = np.add.outer(one.loss, other.loss).ravel(), np.outer(one.mass, other.mass).ravel()
+    blur = one.blur + other.blur + _UNIT * float(np.abs(loss).max())
+    law = _merge(_AtomLaw(loss, mass, one.units + other.units + 1.0, blur), scale)
+    return law if law.loss.size <= _MOST else None
 
 
-def _merge(loss: FloatArray, mass: FloatArray, scale: float) -> _Law:
+def _merge(law: _AtomLaw, scale: float) -> _AtomLaw:
     """Sort the atoms and join those that differ by rounding alone."""
-    cell = np.round(loss / (16 * _UNIT * scale))
+    cell = np.round(law.loss / (16 * _UNIT * scale))
     order = np.argsort(cell, kind="stable")
-    loss, mass, cell = loss[order], mass[order], cell[order]
+    loss, mass, cell = law.loss[order], law.mass[order], cell[order]
     starts = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-    return loss[starts], np.add.reduceat(mass, starts)
+    sizes = np.diff(np.append(starts, loss.size))
+    moved = float(np.abs(loss - np.repeat(loss[starts], sizes)).max())
+    units = law.units + float(sizes.max()) - 1.0
+    return _AtomLaw(loss[starts], np.add.reduceat(mass, starts), units, law.blur + moved)

@@ -30,18 +30,33 @@ is bounded by that of the moduli of its terms, which fall with y. The sums end w
 the right where, with a slope of log r of at most the largest move, the rest is below e^-46 of the whole; exponents for which that is
 not so are not used. On the real axis the same bound holds with a coarser step; for c < -1, where r may turn smaller off the axis, only
 exponents are used that leave the integrand wider than the step.
+
+*Rounding*, in units of u = 2^-53, with the hypotheses of `mixture_rounding`, and log Phi right to `_LOG_NDTR` (1 + |log Phi|) units on the
+real axis and at heights up to 3/4, Phi to as many of itself; a test compares both with balls. The nodes x are exact: the step has few
+binary places. Let E bound the error of log r (`mixture_rounding.turned_units`). A window at p = (a - z)/w has 3 units of p, which
+change log Phi by at most 3 (|p|^2 + |p|), because |phi/Phi| <= |p| + 1; for Re p > 9 both are below a hundredth, since
+|phi/Phi| <= 2 e^(-(Re p)^2/2 + 1/3). A weight e^v has, with f = v without its windows,
+
+    |c+1| (E + 2 |log|r|| + 3 arg r) + 3 x^2 + 3 |x| t + 3 |f| + 2 |v| + LIBRARY (|log step| + 4) + 24
+
+and its windows. A phase e^(iy log r) is a product of two tables: 40 units, and y (E + 12 (|log|r|| + arg r)) of its angle, y at most
+1/(e arg r) before the term has faded. A sum of n terms has n. Of R = A^k (e^z - 1), z = k log(1 + D/A), the factor has k (LIBRARY + 2) |log A|
++ 2 |scale|, and z 32 of itself; |e^z - 1| is at most 2 |z| for |z| < 1 and 1 + |e^z| otherwise, and its derivative |e^z|. What the errors
+of A and D do to R stands beside the code. The sum over the nodes of a contour has its number of terms, of the sum of their sizes. The same
+count for the sums on the real axis is added to the logarithms, all of which are upper bounds.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from dpcore.core.effort import checkpoint
 from dpcore.engine.laplace_mgf import complex_log1p
+from dpcore.engine.mixture_rounding import LIBRARY, ratio_units, turned_units
 from dpcore.engine.products import product
 
 if TYPE_CHECKING:
@@ -77,7 +92,9 @@ _STEEPEST, _WIDE = (
     40.0,
     0.05,
 )  # largest |c + 1| times epsilon of the far jumps, and slack of their sums, in the logarithm
-_UNITS = 64.0  # rounding of a term, in units of the last place, beside that of its exponent
+_LOG_NDTR = 128.0  # units of log Phi at complex arguments: what a platform is tested for, more than twice what it does
+_SURE = 9.0  # arguments from which log Phi is below 1e-18 and its error below a hundredth of a unit
+_PLACES_OF_A_STEP = 20  # binary places: all nodes are then exact
 
 
 class _RealAxis(NamedTuple):
@@ -108,6 +125,7 @@ class _JumpLine(NamedTuple):
     cut: float
     rounding: float
     phase: float
+    far_units: float
     axis: _RealAxis
     far: _Far
 
@@ -165,9 +183,9 @@ class _Windows:
     def __init__(self, law: Jumps, copies: int, width: float) -> None:
         self.law, self.copies, self.width = law, copies, width
         self.height = min(_HEIGHT * width, _TURN / law.largest)
-        self.step = self.height / _STEPS
+        self.step = _exact_step(self.height / _STEPS)
         grow = 2.0 * self.height**2 * (1.0 + 2.0 * width**-2)
-        self.missed = 2.0 * math.exp(grow) / math.expm1(2.0 * math.pi * _STEPS) + 1e-18
+        self.missed = 2.0 * math.exp(grow) / math.expm1(2.0 * math.pi * self.height / self.step) + 1e-18
         self._grid = np.linspace(-_ENDS[0], 60.0 + law.largest, _PLACES)
         self._losses = law.log_ratio(self._grid)
 
@@ -195,8 +213,11 @@ class _Windows:
         step = 2.0 * math.pi / self._period(epsilon, axis, best, likely)
         x, weight, size, turn = self._path(c, cuts[1])
         z = x + 1j * self.height
-        weight += log_ndtr((cuts[1] - z) / self.width)
-        core, jump = (np.exp(weight + log_ndtr(part / self.width)) for part in (cuts[0] - z, z - cuts[0]))
+        places = [(cuts[1] - z) / self.width, (cuts[0] - z) / self.width, (z - cuts[0]) / self.width]
+        last, *others = (log_ndtr(place) for place in places)
+        fall = np.abs(weight)
+        logs = [weight + last + other for other in others]
+        core, jump = (np.exp(log) for log in logs)
         at_core, at_jump = float(core.sum().real), float(jump.sum().real)
         scale = float(axis.rest[best])
         most = math.exp(likely + c * epsilon - scale) * _LEFT
@@ -218,25 +239,52 @@ class _Windows:
         heights = step * np.arange(count)
         a, d = (_along(part, size, turn, step, count) for part in (core, jump))
         with np.errstate(over="ignore", invalid="ignore"):
-            rest = np.exp(k * np.log(a) - scale) * np.expm1(k * complex_log1p(d / a))
+            front, more = np.exp(k * np.log(a) - scale), k * complex_log1p(d / a)
+            rest = front * np.expm1(more)
+            # a product by e^z - 1, whose parts are right to units of these sizes
+            sizes = np.abs(front) * np.where(np.abs(more) < 1.0, 2.0 * np.abs(more), 1.0 + np.exp(more.real))
         s = c + 1j * heights
         kernel = (step / math.pi) / (s * (s + 1.0))
         kernel[0] *= 0.5
-        # errors of the sums A and D: the roundings of their terms, whose phases count until they have faded, and what the rule misses
-        turns = np.abs(size) * np.minimum(heights[-1], 1.0 / np.maximum(turn, 1e-300))
-        units = _UNITS + _FALL + x * x + 4.0 * (abs(c + 1.0) * np.abs(size) + turns)
-        wrong_a = _UNIT * float((np.abs(core) * units).sum()) + self.missed * at_core
-        wrong_d = _UNIT * float((moduli * units).sum()) + self.missed * at_jump
+        # errors of the sums A and D: the roundings of their terms, and what the rule misses
+        units = self._term_units(c, heights[-1], (x, size, turn), fall)
+        wrong_a, wrong_d = (
+            _UNIT
+            * float(
+                np.abs(part)
+                @ (units + _window_units(places[0], last) + _window_units(place, other) + 2.0 * np.abs(log))
+            )
+            + self.missed * whole
+            for part, place, other, log, whole in zip(
+                (core, jump), places[1:], others, logs, (at_core, at_jump), strict=True
+            )
+        )
         both = np.abs(a) + np.abs(d)
         # abs((A+D)^(k-1) - A^(k-1)) is at most (k-1) abs(D) (abs(A) + abs(D))^(k-2)
         wrong = k * np.exp((k - 1) * np.log(both) - scale) * (wrong_d + (k - 1) * np.abs(d) / both * wrong_a)
-        own = _UNIT * (_UNITS + 8.0 * (k * np.abs(np.log(a)) + abs(scale)))
-        rounding = float((np.abs(kernel) * (wrong + np.abs(rest) * own)).sum())
+        own = _UNIT * (64.0 + (LIBRARY + 4.0) * (k * np.abs(np.log(a)) + abs(scale)) + 32.0 * np.abs(more))
+        rounding = float((np.abs(kernel) * (wrong + sizes * own)).sum())
         terms = np.asarray(rest * kernel, dtype=np.complex128)
         phase = 8.0 * float((np.abs(terms) * heights).sum())
+        rounding += _UNIT * (count + 64.0) * float(np.abs(terms).sum())
         if not np.isfinite(terms).all():
             return None
-        return _JumpLine(c, step, scale, terms, left_out, 1.01 * rounding, phase, axis, self._far(epsilon, cuts))
+        # of the normal masses beyond the second window, whose argument has 3 units of itself
+        beyond_cut = cuts[1] / math.hypot(1.0, self.width) + self.law.largest
+        far_units = _LOG_NDTR + 3.0 * (beyond_cut * beyond_cut + abs(beyond_cut)) + 64.0
+        far = self._far(epsilon, cuts)
+        return _JumpLine(c, step, scale, terms, left_out, 1.02 * rounding, phase, far_units, axis, far)
+
+    def _term_units(
+        self, c: float, highest: float, nodes: tuple[FloatArray, FloatArray, FloatArray], fall: FloatArray
+    ) -> FloatArray:
+        """Bound the errors of the terms of A and D but for their windows, in units; phases count until they have faded."""
+        x, size, turn = nodes
+        own = turned_units(self.law, x, self.law.log_ratio(x), (size, turn))
+        units = abs(c + 1.0) * (own + 2.0 * np.abs(size) + 3.0 * turn) + 3.0 * x * x + 3.0 * np.abs(x) * self.height
+        units = units + 3.0 * fall + (LIBRARY * (abs(math.log(self.step)) + 4.0) + 64.0 + x.size)
+        longest = np.minimum(highest, 0.37 / np.maximum(turn, 1e-300))
+        return np.asarray(units + (own + 12.0 * (np.abs(size) + turn)) * longest, dtype=np.float64)
 
     def _period(self, epsilon: float, axis: _RealAxis, best: int, likely: float) -> float:
         """Return a period whose images add little."""
@@ -255,13 +303,20 @@ class _Windows:
     def _axis(self, cuts: tuple[float, float], c: FloatArray) -> _RealAxis:
         """Return the transforms of the core and of the middle jumps at real exponents."""
         x, fall, loss = self._real(cuts)
-        near, far = (log_ndtr((cut - x) / self.width) for cut in cuts)
+        places = [(cut - x) / self.width for cut in cuts]
+        near, far = (log_ndtr(place) for place in places)
         k = self.copies
         # how fast the windows and phi fall at the right end, and how much more an exponent could gain beyond
         bend = 1.0 + self.width**-2
         rise = np.maximum((c + 1.0) * self.law.largest - x[-1] - (x[-1] - cuts[1]) / self.width**2, 0.0)
         room = rise * rise / (2.0 * bend) + _FALL
-        a, d = (_log_sums(c, loss, fall + far + w, room) for w in (near, log_ndtr((x - cuts[0]) / self.width)))
+        own = ratio_units(self.law, x, loss)
+        both = _window_units(places[1], far)
+        after = log_ndtr(-places[0])
+        a, d = (
+            _log_sums(c, loss, fall + far + w, (own, both + _window_units(place, w) + 3.0 * x * x), room)
+            for w, place in ((near, places[0]), (after, places[0]))
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             kappa = np.where(c > 0, c * np.log(c) - (1.0 + c) * np.log1p(c), 0.0)
         return _RealAxis(c, k * a + _SLACK * (1.0 + k * np.abs(a)), _log_rest(a, d, k), kappa)
@@ -275,21 +330,24 @@ class _Windows:
         # off the axis log|r| is smaller by about u^2/2 times (log r)'' <= move^2 min(loss, 1/4)
         bend = (self.width * law.largest) ** 2 * min(float(np.interp(cuts[1], x, loss)), 0.25)
         c = -1.0 - _EXPONENTS[1 : np.searchsorted(_EXPONENTS, _STEEPEST * epsilon / bend)] / epsilon
-        whole = _log_sums(c, loss, fall + log_ndtr((cuts[1] - x) / self.width))
-        far = _log_sums(c, loss, fall + log_ndtr((x - cuts[1]) / self.width))
+        place, own = (cuts[1] - x) / self.width, ratio_units(law, x, loss)
+        whole, far = (
+            _log_sums(c, loss, fall + w, (own, _window_units(place, w) + 3.0 * x * x))
+            for w in (log_ndtr(place), log_ndtr(-place))
+        )
         b = -1.0 - c
         kappa = b * np.log(b) - (1.0 + b) * np.log1p(b)
         return _Far(at_one, at_zero, c, _log_rest(whole, far + _WIDE, self.copies) + kappa)
 
     def _real(self, cuts: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return steps on the real axis, logarithm of density and step, and losses."""
-        step = min(self.width, 1.0 / self.law.largest) / _COARSE
-        x = np.arange(-_ENDS[0], cuts[1] + _ENDS[1], step)
+        step = _exact_step(min(self.width, 1.0 / self.law.largest) / _COARSE)
+        x = _nodes_of(step, -_ENDS[0], cuts[1] + _ENDS[1])
         return x, math.log(step / math.sqrt(2.0 * math.pi)) - x * x / 2, self.law.log_ratio(x)
 
     def _path(self, c: float, cut: float) -> tuple[FloatArray, ComplexArray, FloatArray, FloatArray]:
         """Return x, logarithms of the weights with e^((c+1) log r), log|r| and arg r along the path."""
-        x = np.arange(-_ENDS[0], cut + _ENDS[1], self.step)
+        x = _nodes_of(self.step, -_ENDS[0], cut + _ENDS[1])
         size, turn = self.law.turned_log_ratio(x, self.height)
         fall = (c + 1.0) * size - (x * x - self.height**2) / 2 + math.log(self.step / math.sqrt(2.0 * math.pi))
         return x, np.asarray(fall + 1j * ((c + 1.0) * turn - x * self.height), dtype=np.complex128), size, turn
@@ -306,7 +364,7 @@ def _bracket(line: _JumpLine, epsilon: FloatArray) -> Bounds:
     core = np.exp(_least(line.axis.c, line.axis.core + line.axis.kappa, epsilon)) * (1 + _SLACK)
     far, grow = line.far, np.exp(epsilon)
     above = far.at_one - grow * far.at_zero
-    margin = 64 * _UNIT * (far.at_one + grow * far.at_zero)
+    margin = line.far_units * _UNIT * (far.at_one + grow * far.at_zero)
     below = np.exp(_least(far.c, far.below, epsilon)) * (1 + _SLACK)
     return scale * (value - error) - excess + above - margin, scale * (value + error) + core + above + margin + below
 
@@ -324,11 +382,46 @@ def _excess(line: _JumpLine, epsilon: FloatArray) -> FloatArray:
     return np.asarray((np.exp(sides[0]) + np.exp(sides[1])) * (1 + _SLACK), dtype=np.float64)
 
 
-def _log_sums(c: FloatArray, loss: FloatArray, weight: FloatArray, room: FloatArray | float = _FALL) -> FloatArray:
-    """Return the logarithm of the sum of e^((c+1) loss + weight) at each c, inf where the last term is not below the largest by `room`."""
+def _exact_step(step: float) -> float:
+    """Return a step a little smaller, whose multiples are doubles."""
+    places = _PLACES_OF_A_STEP - min(0, math.frexp(step)[1])
+    return math.floor(math.ldexp(step, places)) / 2.0**places
+
+
+def _nodes_of(step: float, low: float, high: float) -> FloatArray:
+    """Return the multiples of an exact step from about one number to another."""
+    return np.asarray(step * np.arange(math.floor(low / step), math.ceil(high / step)), dtype=np.float64)
+
+
+def _window_units(place: NDArray[Any], log: NDArray[Any]) -> FloatArray:
+    """Bound the error of log Phi at p, in units: that of the library, and 3 of its argument."""
+    size = np.abs(place)
+    units = _LOG_NDTR * (1.0 + np.abs(log)) + 3.0 * (size * size + size)
+    return np.asarray(np.where(place.real > _SURE, 0.01, units), dtype=np.float64)
+
+
+def _log_sums(
+    c: FloatArray,
+    loss: FloatArray,
+    weight: FloatArray,
+    units: tuple[FloatArray, FloatArray],
+    room: FloatArray | float = _FALL,
+) -> FloatArray:
+    """Return the logarithm of the sum of e^((c+1) loss + weight) at each c, rounded up, inf where the last term is not below the largest by `room`.
+
+    `units` are the errors of a loss and of a weight, in units of 2^-53.
+    """
     total = np.multiply.outer(c + 1.0, loss) + weight
     peak = total.max(axis=1)
-    value = peak + np.log(np.exp(total - peak[:, None]).sum(axis=1))
+    part = np.exp(total - peak[:, None])
+    whole = part.sum(axis=1)
+    value = peak + np.log(whole)
+    power = np.abs(c + 1.0)
+    each = (
+        (part @ units[0] + 2.0 * (part @ np.abs(loss))) * power + part @ units[1] + (part * np.abs(total)).sum(axis=1)
+    )
+    own = each / whole + np.abs(peak) + LIBRARY * (np.log(loss.size) + 4.0) + loss.size + 24.0
+    value = value + 1.02 * _UNIT * own
     return np.where(total[:, -1] + room <= peak, value, np.inf)
 
 

@@ -6,25 +6,41 @@ its mean at :math:`K'(\theta)` and
 
 .. math:: m_j = m^{(\theta)}_j \, e^{K(\theta) - \theta j} .
 
-A sequence of tilts covers the whole law; each gives the masses within about four standard deviations of its mean, where
-the floor of the transform is amplified by no more than e^9. At the two ends of the support, where a tilted law is no
+A sequence of tilts covers the whole law; each gives the masses within about three standard deviations of its mean, where
+the floor of the transform is amplified by no more than e^5. At the two ends of the support, where a tilted law is no
 longer bell-shaped, the first thousand masses come from a recurrence with positive terms instead.
 
 Errors are multiplied by k, so everything is centred at a mean: the exponent K and the logarithm of the transform are
 log1p of small sums in which the linear term, known exactly, is separate from :math:`e^y - 1 - y` and
-:math:`\sin z - z`.
+:math:`\sin z - z`. `lattice_rounding` proves how far every mass can be off; a law beyond `MOST_UNITS` is refused.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from math import exp, gcd, log, log1p, pi, sqrt
+from math import gcd, log, pi, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcore.core import effort
-from dpcore.core.errors import BudgetError
+from dpcore.core.rounding import UNIT
+from dpcore.engine import lattice_rounding
+from dpcore.engine.lattice_parts import (
+    BITS,
+    CELLS,
+    IRREGULAR,
+    Irregular,
+    LatticePart,
+    excess_sin,
+    lattice_part,
+    leading,
+    log_mean_exp,
+    tilted,
+)
+from dpcore.engine.lattice_rounding import FINE, NodeErrors, TiltedPart, additions
+from dpcore.engine.mixture_rounding import LIBRARY
+from dpcore.engine.sandwich_rounding import transform_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,16 +50,14 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
 
-_BITS = 26
-"""Means are rounded to so many binary places: differences from them and k times them are then exact."""
-_REACH = 4.2
-"""Standard deviations to either side for which one tilt is trusted: e^(4.2^2/2) = 7000 amplifies the floor to 1e-12."""
+_REACH = 3.2
+"""Standard deviations to either side for which one tilt is trusted: e^(3.2^2/2) = 170 amplifies 16 log2(N) units to 5e-12."""
 _END = 1024
 """Largest number of masses at an end of the support that come from the recurrence, if values are neighbours."""
 _NOISE = 4e-15
 """A tilted mass below this share of the largest is rounding: the transform of a value that never occurs."""
-_CHUNK, _CELLS = 1 << 13, 1 << 20
-"""Nodes of a transform and numbers of a matrix at once, 8 MB."""
+_CHUNK = 1 << 13
+"""Nodes of a transform at once."""
 _MANY_VALUES, _FEW_COPIES = 1 << 10, 10_000
 """With more values and fewer copies a part is transformed at once: the k-th power of a transform right to 1e-16 is enough."""
 _GAPS = 12
@@ -52,8 +66,6 @@ _WIDEST = 1 << 15
 """Largest value of a part whose damping is counted: beyond it the count would cost more than it saves."""
 _TAIL = 55.0
 """Masses beyond the length of a transform wrap around; together they are below e^-55."""
-_PLACES = 1200
-"""Binary places of an exact mean: more than the 1074 of the smallest double."""
 _MOST_TILTS = 10_000
 """Tilts on one side of the middle; a law of bell shapes down to e^-700 has some hundreds of them."""
 _OVERLAP = 8
@@ -62,77 +74,8 @@ _OFTEN = 60.0
 """Expected number of copies from which a value counts for the period: rarer ones hardly damp the peaks of the others."""
 _AGREE = 1e-10
 """Relative difference of two windows, and of the total from one, above which none is trusted."""
-_IRREGULAR = "The law of this sum on a lattice is too irregular for the method of tilted transforms."
-
-
-class Irregular(BudgetError):
-    """Two tilts disagree about the same masses: a tilted law is not bell-shaped, and neither can be trusted."""
-
-
-class _Part(NamedTuple):
-    """k copies of an integer with values ``centre + offset`` (centre: a rounded mean, `slip`: mean - centre)."""
-
-    offset: FloatArray
-    weight: FloatArray
-    k: int
-    centre: int
-    slip: float
-
-    @property
-    def top(self) -> int:
-        """Largest value; the smallest is 0."""
-        return round(float(self.offset[-1] - self.offset[0]))
-
-
-def _excess_exp(y: FloatArray) -> FloatArray:
-    """Return e^y - 1 - y >= 0 without cancellation."""
-    series = np.zeros_like(y)
-    small = np.where(np.abs(y) < 0.7, y, 0.0)
-    for n in range(17, 2, -1):
-        series = small / n * (1.0 + series)
-    with np.errstate(over="ignore"):
-        return np.where(np.abs(y) < 0.7, 0.5 * small * small * (1.0 + series), np.expm1(y) - y)
-
-
-def _excess_sin(z: FloatArray) -> FloatArray:
-    """Return sin z - z without cancellation."""
-    small = np.where(np.abs(z) < 1.0, z, 0.0)
-    square = small * small
-    series = np.zeros_like(z)
-    for n in range(19, 4, -2):
-        series = -square / (n * (n - 1)) * (1.0 + series)
-    return np.where(np.abs(z) < 1.0, -small * square / 6.0 * (1.0 + series), np.sin(z) - z)
-
-
-def _part(index: IntArray, weight: FloatArray, k: int) -> _Part:
-    """Return one part; its mean is computed in integer multiples of 2^-1200, which represent every double exactly."""
-    fraction, power = np.frexp(weight)
-    digits = np.ldexp(fraction, 53).astype(np.int64).tolist()
-    shifts = (power.astype(np.int64) + (_PLACES - 53)).tolist()
-    fixed = [d << s if s >= 0 else d >> -s for d, s in zip(digits, shifts, strict=True)]
-    total = sum(fixed)
-    moment = sum(f * i for f, i in zip(fixed, index.tolist(), strict=True))
-    centre = (moment << _BITS) // total
-    slip = ((moment << _BITS) - centre * total) / total / 2.0**_BITS
-    normal = np.array([f / total for f in fixed])
-    return _Part(index - centre / 2.0**_BITS, normal, k, centre, slip)
-
-
-def _log_mean_exp(part: _Part, theta: FloatArray) -> FloatArray:
-    """Return log E e^(theta (X - centre)) for one copy, a few tilts at a time."""
-    rows = max(1, _CELLS // part.offset.size)
-    return np.concatenate([_some_log_mean_exp(part, theta[i : i + rows]) for i in range(0, theta.size, rows)])
-
-
-def _some_log_mean_exp(part: _Part, theta: FloatArray) -> FloatArray:
-    """Return the same at once; log1p of a small number while the tilt is small."""
-    exponent = theta[:, None] * part.offset
-    weighted = exponent + np.log(part.weight)
-    largest = weighted.max(axis=1)
-    with np.errstate(under="ignore"):
-        small = _excess_exp(np.minimum(exponent, 30.0)) @ part.weight + theta * part.slip
-        large = largest + np.log(np.exp(weighted - largest[:, None]).sum(axis=1))
-    return np.where(exponent.max(axis=1) < 30.0, np.log1p(small), large)
+MOST_UNITS = 5e5
+"""Largest proved error of a law, in units of 2^-53: 5.6e-11. A number called exact may be off by 1e-10."""
 
 
 class _Tilt(NamedTuple):
@@ -148,33 +91,41 @@ class _Sum:
     """The sum of all parts, with positions counted from 0, the smallest value."""
 
     def __init__(self, parts: Sequence[tuple[IntArray, FloatArray, int]]) -> None:
-        self.parts = [_part(*part) for part in parts]
+        self.parts = [lattice_part(*part) for part in parts]
         self.span = sum(int(index[-1]) * k for index, _, k in parts)
         whole = sum(part.centre * part.k for part in self.parts)
-        self.origin = whole >> _BITS
-        self.rest = (whole - (self.origin << _BITS)) / 2.0**_BITS
+        self.origin = whole >> BITS
+        self.rest = (whole - (self.origin << BITS)) / 2.0**BITS
 
     def cumulant(self, theta: FloatArray) -> FloatArray:
         """Return log E e^(theta (X - centre)) for several tilts."""
-        return np.asarray(sum((part.k * _log_mean_exp(part, theta) for part in self.parts), np.zeros_like(theta)))
+        return np.asarray(sum((part.k * log_mean_exp(part, theta) for part in self.parts), np.zeros_like(theta)))
 
     def tilt(self, theta: float) -> _Tilt:
         """Return the law tilted by theta."""
         mean = variance = 0.0
         for part in self.parts:
-            tilted = self.weights(part, theta)
-            first = float(tilted @ part.offset)
+            weight = self.weights(part, theta)
+            first = float(weight @ part.offset)
             mean += part.k * first
-            variance += part.k * float(tilted @ (part.offset - first) ** 2)
+            variance += part.k * float(weight @ (part.offset - first) ** 2)
         return _Tilt(theta, float(self.cumulant(np.array([theta]))[0]), mean, sqrt(variance))
 
     @staticmethod
-    def weights(part: _Part, theta: float) -> FloatArray:
+    def weights(part: LatticePart, theta: float) -> FloatArray:
         """Return the probabilities of one copy of a part under the tilt."""
-        exponent = theta * part.offset + np.log(part.weight)
-        with np.errstate(under="ignore"):
-            raw = np.exp(exponent - exponent.max())
-            return np.asarray(raw / raw.sum(), dtype=np.float64)
+        return np.asarray(tilted(part, theta)[0], dtype=np.float64)
+
+    def cumulant_units(self, theta: float) -> float:
+        """Bound the error of `cumulant` at one tilt, in units of 2^-53."""
+        total = size = 0.0
+        for part in self.parts:
+            value = float(log_mean_exp(part, np.array([theta]))[0])
+            with np.errstate(over="ignore", under="ignore"):
+                own = lattice_rounding.cumulant_units(theta * part.offset, part.weight, theta * part.slip, value)
+            total += part.k * (own + abs(value))
+            size += part.k * abs(value)
+        return lattice_rounding.SECOND * (total + len(self.parts) * size)
 
     def towards(self, target: float, start: _Tilt) -> _Tilt:
         """Return a tilt whose mean is near `target` (counted from the centre), by Newton steps within a bracket."""
@@ -204,43 +155,73 @@ class _Sum:
         """Return K(theta) - theta j, the logarithm of the factor of a tilted mass at position j."""
         return np.asarray(tilt.cumulant - tilt.theta * ((position - self.origin) - self.rest), dtype=np.float64)
 
-    def window(self, tilt: _Tilt, low: int, high: int) -> FloatArray:
-        """Return the masses at low..high by one transform of the tilted law."""
+    def scale_units(self, tilt: _Tilt, position: IntArray, scale: FloatArray) -> FloatArray:
+        """Bound the relative error of e^scale, in units of 2^-53."""
+        moved = np.abs(tilt.theta * ((position - self.origin) - self.rest))
+        return np.asarray(
+            self.cumulant_units(tilt.theta) + 2.0 * moved + np.abs(scale) + LIBRARY + 2.0, dtype=np.float64
+        )
+
+    def window(self, tilt: _Tilt, low: int, high: int) -> tuple[FloatArray, FloatArray]:
+        """Return the masses at low..high by one transform of the tilted law, and bounds of their errors in units of 2^-53."""
         around = self.origin + round(tilt.mean + self.rest)
         length = self._length(tilt, max(high - around, around - low))
         effort.claim(64.0 * length, f"A transform of length {length}")
-        transform = self._whole(tilt.theta, length, around) if self._wide else self._nodes(tilt.theta, length, around)
+        transform, nodes = (self._whole if self._wide else self._nodes)(tilt.theta, length, around)
         raw = np.fft.irfft(transform, length)
+        units = lattice_rounding.window_units(nodes, _both(np.abs(transform)), length, transform_units(length))
         position = np.arange(low, high + 1, dtype=np.int64)
-        tilted = raw[(position - around) % length]
-        tilted[tilted < _NOISE * raw.max()] = 0.0
-        return np.asarray(tilted * np.exp(self.scale(tilt, position)))
+        mass = raw[(position - around) % length]
+        noise = max(_NOISE * float(raw.max()), units * UNIT)
+        lost = mass < noise
+        mass[lost] = 0.0
+        scale = self.scale(tilt, position)
+        factor = np.exp(scale)
+        error = factor * np.where(lost, units + noise / UNIT, units + mass * self.scale_units(tilt, position, scale))
+        return np.asarray(mass * factor), np.asarray(error)
 
     @property
     def _wide(self) -> bool:
         values, copies = max(part.offset.size for part in self.parts), sum(part.k for part in self.parts)
         return values > _MANY_VALUES and copies <= _FEW_COPIES
 
-    def _whole(self, theta: float, length: int, around: int) -> NDArray[np.complex128]:
-        """Return the transform at all nodes from those of the parts; values beyond the length wrap around."""
-        total = np.ones(length // 2 + 1, dtype=np.complex128)
+    def _whole(self, theta: float, length: int, around: int) -> tuple[NDArray[np.complex128], float]:
+        """Return the transform at all nodes from those of the parts, and the sum of its errors; values beyond the length wrap around.
+
+        In extended precision: an error of one copy is multiplied by their number.
+        """
+        total = np.ones(length // 2 + 1, dtype=np.clongdouble)
+        log_size, units = np.zeros(total.size), np.zeros(total.size)
         for part in self.parts:
             place = np.rint(part.offset - part.offset[0]).astype(np.int64) % length
-            one = np.fft.rfft(np.bincount(place, weights=self.weights(part, theta), minlength=length))
+            weight, own = tilted(part, theta)
+            folded = np.zeros(length, dtype=np.longdouble)
+            np.add.at(folded, place, weight)
+            one = np.fft.rfft(folded)
+            wrong = FINE * (transform_units(length, 1 + part.top // length) + additions(place.size)) + float(
+                own @ weight
+            )
+            size = np.maximum(np.abs(one).astype(np.float64), 1e-300) + wrong * UNIT
+            log_size += part.k * np.log(size)
+            units += part.k * (wrong / size + 3.0 * FINE)
             for bit in bin(part.k)[:1:-1]:
                 if bit == "1":
                     total *= one
                 one *= one
             effort.checkpoint(0.0)
         turn = np.arange(total.size) * (around % length) % length
-        return np.asarray(total * np.exp(2j * pi / length * turn), dtype=np.complex128)
+        errors = np.exp(np.minimum(log_size, 0.0)) * (units + 2.0 * LIBRARY + 24.0)
+        return np.asarray(total * np.exp(2j * pi / length * turn), dtype=np.complex128), _both(errors)
 
-    def _nodes(self, theta: float, length: int, around: int) -> NDArray[np.complex128]:
-        """Return the transform at the nodes where it is not negligible."""
+    def _nodes(self, theta: float, length: int, around: int) -> tuple[NDArray[np.complex128], float]:
+        """Return the transform at the nodes where it is not negligible, and the sum of its errors over all nodes in units."""
         transform = np.zeros(length // 2 + 1, dtype=np.complex128)
+        errors = np.zeros(transform.size)
         damping = self._damping(theta)
+        copies = [self._copy(part, theta) for part in self.parts]
+        period = self._period(theta)
         values = max(part.offset.size for part in self.parts)
-        chunk = max(1, min(_CHUNK, _CELLS // (4 * values)))
+        chunk = max(1, min(_CHUNK, CELLS // (4 * values)))
         for start in range(0, transform.size, chunk):
             effort.checkpoint()
             node = np.arange(start, min(transform.size, start + chunk))
@@ -248,8 +229,22 @@ class _Sum:
             lost = sum((rate * np.sin(0.5 * gap * t) ** 2 for gap, rate in damping), np.zeros_like(t))
             relevant = lost < _TAIL
             if relevant.any():
-                transform[node[relevant]] = self._transform(theta, node[relevant], length, around)
-        return transform
+                at = node[relevant]
+                transform[at], errors[at] = self._transform(copies, period, (at, length), around)
+        return transform, _both(errors)
+
+    @staticmethod
+    def _copy(part: LatticePart, theta: float) -> TiltedPart:
+        """Return one copy of a part under a tilt."""
+        fine, units = tilted(part, theta)
+        weight = np.asarray(fine, dtype=np.float64)
+        shift = round(float(fine @ part.offset) * 2.0**BITS)
+        offset = part.offset - shift / 2.0**BITS
+        mean = float((fine * offset).sum())
+        away = weight * np.abs(offset)
+        blur = float(away @ (units + FINE * (2.0 + additions(offset.size)))) + abs(mean)
+        distance = np.rint(part.offset - part.offset[np.argmax(weight)]).astype(np.int64)
+        return TiltedPart(weight, offset, shift, mean, blur, float(away @ np.abs(offset)), distance, offset.size)
 
     def _length(self, tilt: _Tilt, extent: int) -> int:
         """Return a length at which the masses that wrap into a stretch of `extent` are below e^-55, by Chernoff's bound."""
@@ -287,35 +282,41 @@ class _Sum:
             period = gcd(period, *np.diff(np.rint(part.offset[often])).astype(np.int64).tolist())
         return period or 1
 
-    def _transform(self, theta: float, node: IntArray, length: int, around: int) -> NDArray[np.complex128]:
-        """Return E e^(-it (X - around)) under the tilt, at t = 2 pi node / length.
+    def _transform(
+        self, copies: list[TiltedPart], period: int, nodes: tuple[IntArray, int], around: int
+    ) -> tuple[NDArray[np.complex128], FloatArray]:
+        """Return E e^(-it (X - around)) under the tilt, at t = 2 pi node / length, and bounds of its errors in units.
 
         Near the peak at 2 pi m / G put t = 2 pi m / G + u. All frequent values have the phase of the most frequent one
         there, so for one copy E e^(itX) is an exactly known phase times one plus a small sum in u.
         """
-        period = self._period(theta)
+        node, length = nodes
         peak = np.rint(node * period / length).astype(np.int64)
         u = 2.0 * pi * (node * period - peak * length) / (length * period)
-        real, phase = np.zeros_like(u), np.zeros_like(u)
+        real, phase, phases = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
+        errors = NodeErrors(u, period, len(copies))
         whole = common = 0
-        for part in self.parts:
-            weight = self.weights(part, theta)
-            shift = round(float(weight @ part.offset) * 2.0**_BITS)
-            offset = part.offset - shift / 2.0**_BITS
-            distance = np.rint(part.offset - part.offset[np.argmax(weight)]).astype(np.int64)
-            whole += (part.centre + shift) * part.k
-            common += part.k * round(float(part.offset[np.argmax(weight)]) + part.centre / 2.0**_BITS)
-            z = u[:, None] * offset
-            turn = 2.0 * pi / period * (peak[:, None] * distance % period)
-            cos = -2.0 * (np.sin(0.5 * (z + turn)) ** 2 @ weight)
-            sine = np.where(turn == 0.0, _excess_sin(z), np.sin(z + turn) - z)
-            sin = sine @ weight + u * float(weight @ offset)
+        for part, one in zip(self.parts, copies, strict=True):
+            weight = one.weight
+            whole += (part.centre + one.shift) * part.k
+            common += part.k * round(float(part.offset[np.argmax(weight)]) + part.centre / 2.0**BITS)
+            z = u[:, None] * one.offset
+            turn = 2.0 * pi / period * (peak[:, None] * one.distance % period)
+            cos = -2.0 * (np.sin(0.5 * (z + turn)) ** 2 * weight).sum(axis=1)
+            sine = np.where(turn == 0.0, excess_sin(z), np.sin(z + turn) - z)
+            sin = (sine * weight).sum(axis=1) + u * one.mean
             with np.errstate(divide="ignore"):  # a transform of size 0 has the logarithm -inf, and is 0 again below
                 real += part.k * 0.5 * np.log1p(np.maximum(2.0 * cos + cos * cos + sin * sin, -1.0))
-            phase += part.k * np.arctan2(sin, 1.0 + cos)
-        phase += u * ((whole - (around << _BITS)) / 2.0**_BITS)
-        phase += 2.0 * pi / period * (peak * ((common - around) % period) % period)
-        return np.asarray(np.exp(real) * np.exp(-1j * phase))
+            own = part.k * np.arctan2(sin, 1.0 + cos)
+            phase += own
+            phases += np.abs(own)
+            errors.add(one, part.k, cos, sin)
+        central = u * ((whole - (around << BITS)) / 2.0**BITS)
+        turned = 2.0 * pi / period * (peak * ((common - around) % period) % period)
+        phase += central
+        phase += turned
+        phases += np.abs(central) + turned
+        return np.asarray(np.exp(real) * np.exp(-1j * phase)), errors.total(phases)
 
     def end_size(self, *, upper: bool) -> int:
         """Return how many outermost masses the recurrence gives: those where few copies differ from the end value."""
@@ -324,20 +325,27 @@ class _Sum:
         inside = (self.span - self.origin if upper else self.origin) // 4
         return max(_OVERLAP, min(_END * gap, 8 * _END, part.k // 4 * gap, inside))
 
-    def end(self, tilt: _Tilt, count: int, *, upper: bool) -> FloatArray:
-        """Return the outermost `count` masses of one end, outermost first."""
+    def end(self, tilt: _Tilt, count: int, *, upper: bool) -> tuple[FloatArray, FloatArray]:
+        """Return the outermost `count` masses of one end, outermost first, and bounds of their errors in units of 2^-53."""
         start = self.towards((self.span if upper else 0) - self.origin + (-0.35 if upper else 0.35) * count, tilt)
-        total = np.ones(1)
+        total, units = np.ones(1), 0.0
         for part in self.parts:
-            weight = self.weights(part, start.theta)
+            fine, own = tilted(part, start.theta)
+            weight = np.asarray(fine, dtype=np.float64)
             distance = np.rint(part.offset[-1] - part.offset if upper else part.offset - part.offset[0])
             order = np.argsort(distance)
             distance, weight = distance[order].astype(np.int64), weight[order]
-            total = np.convolve(total, _leading(distance, weight, part.k, count))[:count]
+            first, more = leading(distance, weight, float(own.max()) + 1.0, part.k, count)
+            units += more + min(total.size, count) + 1.0
+            total = np.convolve(total, first)[:count]
         inward = np.arange(count, dtype=np.int64)
         position = self.span - inward if upper else inward
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.exp(np.log(total) + self.scale(start, position)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale, log_total = self.scale(start, position), np.log(total)
+            mass = np.asarray(np.exp(log_total + scale))
+            sizes = (LIBRARY + 1.0) * np.abs(log_total) + np.abs(scale) + units
+            error = mass * (sizes + self.scale_units(start, position, scale))
+        return mass, np.where(mass > 0.0, error, 0.0)
 
 
 def fast_length(least: int) -> int:
@@ -346,31 +354,9 @@ def fast_length(least: int) -> int:
     return next((n for n in (5 * power // 8, 3 * power // 4) if n >= least and n % 2 == 0), power)
 
 
-def _leading(distance: IntArray, weight: FloatArray, k: int, count: int) -> FloatArray:
-    """Return the first coefficients of (sum of w_i x^(d_i))^k, d_0 = 0, positive terms only.
-
-    For n <= k the coefficients obey n w_0 b_n = sum over i > 0 of (d_i (k + 1) - n) w_i b_(n - d_i), which follows from
-    the derivative of the power; fewer copies are multiplied out.
-    """
-    if k <= count:
-        dense = np.zeros(count)
-        dense[distance[distance < count]] = weight[distance < count]
-        result = np.ones(1)
-        for bit in bin(k)[2:]:
-            result = np.convolve(result, result)[:count]
-            if bit == "1":
-                result = np.convolve(result, dense)[:count]
-        return np.asarray(np.append(result, np.zeros(count - result.size)))
-    rest, away = weight[1:], distance[1:]
-    inside = away < count
-    rest, away = rest[inside], away[inside]
-    lead = int(away.max(initial=0))
-    padded = np.zeros(lead + count)
-    padded[lead] = exp(k * log1p(-float(weight[1:].sum())))
-    share, reach = rest / weight[0], (away * (k + 1.0)) * rest / weight[0]
-    for n in range(1, count):
-        padded[lead + n] = (reach - n * share) @ padded[lead + n - away] / n
-    return np.asarray(padded[lead:])
+def _both(half: FloatArray) -> float:
+    """Return the sum over all frequencies of a real transform from that of the half that is stored; its ends count twice at most."""
+    return 2.0 * float(half.sum())
 
 
 def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[_Tilt], bool]:
@@ -381,7 +367,7 @@ def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[
     tilt = middle
     while law.level(tilt) >= level:  # every round moves outward by a positive distance, and adds a tilt
         if len(tilts) >= _MOST_TILTS:
-            raise Irregular(_IRREGULAR)
+            raise Irregular(IRREGULAR)
         if abs(edge - tilt.mean) <= end + _REACH * tilt.sigma:
             return tilts, True
         limit = edge - direction * 0.5 * end
@@ -398,7 +384,7 @@ def _walk(law: _Sum, level: float, direction: int, middle: _Tilt) -> tuple[list[
                 break
             jump = min(0.8 * jump, allowed)
             if jump < 0.01:
-                raise Irregular(_IRREGULAR)
+                raise Irregular(IRREGULAR)
         tilt = following
         tilts.append(tilt)
         effort.checkpoint(0.0)
@@ -416,18 +402,19 @@ def width(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> in
     return int(up + down) + 1
 
 
-def _write(out: FloatArray, at: int, mass: FloatArray, shared: int) -> None:
-    """Write masses to their place; the first `shared` of them (the last, if negative) exist already and must agree."""
+def _write(out: FloatArray, at: int, law: tuple[FloatArray, FloatArray], shared: int) -> None:
+    """Write masses and errors to their place; the first `shared` of them (the last, if negative) exist already and must agree."""
+    (mass, error), (masses, errors) = law, out
     place = slice(at, at + mass.size)
-    old, new = (out[place][:shared], mass[:shared]) if shared >= 0 else (out[place][shared:], mass[shared:])
+    old, new = (masses[place][:shared], mass[:shared]) if shared >= 0 else (masses[place][shared:], mass[shared:])
     largest = max(float(old.max(initial=0.0)), float(new.max(initial=0.0)))
     if largest > 1e-300 and float(np.abs(old - new).max()) > _AGREE * largest:
-        raise Irregular(_IRREGULAR)
-    out[place] = mass
+        raise Irregular(IRREGULAR)
+    masses[place], errors[place] = mass, error
 
 
-def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> tuple[int, FloatArray]:
-    """Return (first position, masses) of the sum of k copies of each part.
+def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> tuple[int, FloatArray, float]:
+    """Return (first position, masses, units) of the sum of k copies of each part.
 
     Parameters
     ----------
@@ -438,8 +425,8 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
 
     Returns
     -------
-    tuple of (int, ndarray of float)
-        The first position and the masses from there on.
+    tuple of (int, ndarray of float, float)
+        The first position, the masses from there on, and how far a sum of them from either end on can be off, in units of 2^-53 of it.
     """
     law = _Sum(parts)
     middle = law.tilt(0.0)
@@ -457,8 +444,8 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
     upper = min(law.span + 1, max(law.end_size(upper=True), law.span - last + _OVERLAP)) if high_end else 0
     start = 0 if low_end else min(first, law.span + 1 - upper)
     stop = law.span if high_end else max(last, lower - 1)
-    effort.claim(40.0 * (stop - start + 1), f"A lattice law of {stop - start + 1} losses")
-    out = np.zeros(stop - start + 1)
+    effort.claim(56.0 * (stop - start + 1), f"A lattice law of {stop - start + 1} losses")
+    out = np.zeros((2, stop - start + 1))
     edges = [first, *[bound + 1 for bound in bounds], last + 1]
     # neighbours are both computed at a few positions, a small part of a standard deviation, and compared there
     shared = [0, *[max(1, min(_OVERLAP, int(0.2 * min(a.sigma, b.sigma)))) for a, b in pairwise(tilts)], 0]
@@ -471,7 +458,9 @@ def sum_law(parts: Sequence[tuple[IntArray, FloatArray, int]], level: float) -> 
         if lower:
             _write(out, 0, law.end(tilts[0], lower, upper=False), -_OVERLAP)
         if upper:
-            _write(out, out.size - upper, law.end(tilts[-1], upper, upper=True)[::-1], _OVERLAP)
-    if abs(float(out.sum()) - 1.0) > _AGREE:
-        raise Irregular(_IRREGULAR)
-    return start, out
+            mass, error = law.end(tilts[-1], upper, upper=True)
+            _write(out, out.shape[1] - upper, (mass[::-1], error[::-1]), _OVERLAP)
+    units = lattice_rounding.tail_units(*out)
+    if abs(float(out[0].sum()) - 1.0) > _AGREE or not units <= MOST_UNITS:
+        raise Irregular(IRREGULAR)
+    return start, out[0], units

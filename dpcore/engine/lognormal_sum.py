@@ -23,6 +23,7 @@ from dpcore.engine.contour import Contour
 from dpcore.engine.contour_plan import plain_line
 from dpcore.engine.contour_share import KERNEL_D, KERNEL_N
 from dpcore.engine.cut_normal import LOWEST, CutNormal
+from dpcore.engine.mixture_rounding import LIBRARY
 
 if TYPE_CHECKING:
     from dpcore.engine.contour_plan import Bucket, Line
@@ -73,6 +74,25 @@ class LogNormal(CutNormal):
     def slope(self, x: float) -> float:
         """Return the derivative of h Y."""
         return self.move * float(self.value(np.array([x]))[0])
+
+    def value_units(self, x: FloatArray, value: FloatArray) -> FloatArray:
+        """Bound the error of h Y: that of its exponent, two products and the exponential."""
+        return np.asarray(value * (3.0 * self.move * np.abs(x) + 2.0 * self.move**2 + LIBRARY + 4.0), dtype=np.float64)
+
+    def turned_units(
+        self,
+        x: FloatArray,
+        height: FloatArray | float,  # noqa: ARG002  the bound holds at every height
+        turned: tuple[FloatArray, FloatArray],  # noqa: ARG002  and does not need the values
+    ) -> FloatArray:
+        """Bound the error of h Y above the axis, with those of its angle, a cosine and a sine."""
+        value = self.value(x)
+        return np.asarray(self.value_units(x, value) + value * (2.0 * LIBRARY + 6.0), dtype=np.float64)
+
+    @property
+    def least(self) -> float:
+        """Y is positive."""
+        return 0.0
 
 
 class _Tail(Contour):

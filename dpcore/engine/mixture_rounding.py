@@ -140,6 +140,16 @@ def _terms(law: Jumps, x: FloatArray, log_ratio: FloatArray) -> _Terms:
     return _Terms(exponent, share, bulk, more + LIBRARY * (still + math.log(moves + 1.0)) + 2.0)
 
 
+def ratio_units(law: Jumps, x: FloatArray, flat: FloatArray) -> FloatArray:
+    """Bound the error of log r on the real axis at exact x, in units; `flat` is log r."""
+    return _axis_error(_terms(law, x, flat), flat)
+
+
+def turned_units(law: Jumps, x: FloatArray, flat: FloatArray, turned: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """Bound the error of log r at exact x and a height of angles up to 3/4, in units; `turned` is log|r| and arg r, `flat` log r below."""
+    return _turned_error(_terms(law, x, flat), flat, turned, len(law.moves))
+
+
 def _axis_error(terms: _Terms, log_ratio: FloatArray) -> FloatArray:
     """Bound the error of log r on the real axis, in units."""
     own = 3.0 * terms.share * terms.exponent + 2.0 * (LIBRARY + 4.0) * terms.bulk + terms.more
@@ -148,9 +158,14 @@ def _axis_error(terms: _Terms, log_ratio: FloatArray) -> FloatArray:
 
 def _path_error(terms: _Terms, path: MixturePath, moves: int) -> FloatArray:
     """Bound the error of log r on a path, in units."""
-    up = np.exp(np.minimum(path.flat - path.size, 1.0))  # r / |r|
+    return _turned_error(terms, path.flat, (path.size, path.turn), moves)
+
+
+def _turned_error(terms: _Terms, flat: FloatArray, turned: tuple[FloatArray, FloatArray], moves: int) -> FloatArray:
+    size, turn = turned
+    up = np.exp(np.minimum(flat - size, 1.0))  # r / |r|
     own = terms.share * terms.exponent + (41.0 + 2.0 * moves) * terms.bulk + terms.more
-    return np.asarray(up * own + (LIBRARY + 1.0) * (np.abs(path.size) + path.turn), dtype=np.float64)
+    return np.asarray(up * own + (LIBRARY + 1.0) * (np.abs(size) + turn), dtype=np.float64)
 
 
 class AxisRounding:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from dpcore.engine import mixture_mgf
+from dpcore.engine import mixture_mgf, mixture_rounding
 from dpcore.engine.cut_normal import LOWEST, CutNormal
 
 if TYPE_CHECKING:
@@ -86,6 +86,24 @@ class Trimmed(CutNormal):
         """Return the derivative of log r, the mean move given x."""
         return self.law.mean_move(x)
 
+    def value_units(self, x: FloatArray, value: FloatArray) -> FloatArray:
+        """Bound the error of log r."""
+        return mixture_rounding.ratio_units(self.law, x, value)
+
+    def turned_units(
+        self,
+        x: FloatArray,
+        height: FloatArray | float,  # noqa: ARG002  the bound holds at every height
+        turned: tuple[FloatArray, FloatArray],
+    ) -> FloatArray:
+        """Bound the error of log r above the axis."""
+        return mixture_rounding.turned_units(self.law, x, self.law.log_ratio(x), turned)
+
+    @property
+    def least(self) -> float:
+        """Log r where no move is possible."""
+        return max(self.law.least_log, -1e300)
+
 
 class ExchangedTrim:
     """The same law with P0 and P1 exchanged, M(-1 - s); a `Factor`.
@@ -109,6 +127,10 @@ class ExchangedTrim:
         """Return log M and its derivative on the real axis."""
         value, slope = self.trimmed.cumulants(-1.0 - c)
         return value, -slope
+
+    def cumulant_rounding(self, c: FloatArray) -> FloatArray:
+        """Bound the error of `cumulants` beyond four times its size, in units of 2^-53."""
+        return self.trimmed.cumulant_rounding(-1.0 - c)
 
     def log_decay(self, c: float, y: float) -> float:
         """Return the bound of the other direction at -1 - c."""

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.core.errors import BudgetError
 from dpcore.core.registry import SIGMA, Oracle, Parameter, register
 from dpcore.curves.integer_gaussian import MOST_INTEGERS, listed, masses, reach, sum_gap
-from dpcore.engine import lattice
+from dpcore.engine import lattice, lattice_rounding
 from dpcore.mechanisms.base import Mechanism
 from dpcore.mechanisms.discrete_gaussian import DiscreteGaussian, DiscreteGaussianLaw
 from dpcore.mechanisms.geometric import STEPS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dpcore.mechanisms.law import Law
 
 _ONE = 1e-13  # relative gap below which the sum is one discrete Gaussian to rounding
-_LATTICE_ROUNDING = 1e5  # relative error of a convolution on a lattice, 1e-11, in units of 2^-53
 PARTIES = Parameter(
     "parties", "integer", low=1, high=10**6, label="n", meaning="how many parties add noise of their own", example=10
 )
@@ -87,10 +86,9 @@ class DiscreteGaussianSum(Mechanism):
 class _SumLaw(TabulatedLaw):
     """The convolution of discrete Gaussians, log-concave as each of them."""
 
-    rounding = _LATTICE_ROUNDING
-
     def __init__(self, sigma: float, parties: int) -> None:
-        super().__init__(_table(sigma, parties))
+        table, self.rounding = _table(sigma, parties)
+        super().__init__(table)
         self.sigma, self.parties = sigma, parties
 
     @property
@@ -109,14 +107,14 @@ class _SumLaw(TabulatedLaw):
 
 
 @lru_cache(maxsize=8)
-def _table(sigma: float, parties: int) -> HalfTable:
-    """Return the masses of 0, 1, 2, ... of the sum and the tails above them."""
+def _table(sigma: float, parties: int) -> tuple[HalfTable, float]:
+    """Return the masses of 0, 1, 2, ... of the sum and the tails above them, and their rounding in units of 2^-53."""
     if listed(sigma * sqrt(parties), 1) > MOST_INTEGERS:
         msg = f"The noise takes more than {MOST_INTEGERS} integers of a probability that doubles can tell from 0."
         raise BudgetError(msg)
     own, far = masses(sigma), reach(sigma)
     index = np.arange(-far, far + 1)
-    at, mass, _ = lattice.lattice_product([(lattice.LatticeMeasure(index, own, own, 1.0, 0.0, 0.0), parties)])
-    full = np.zeros(int(at[-1]) + 1)
-    full[at[at >= 0]] = mass[at >= 0]
-    return half_table(full)
+    law = lattice.lattice_product([(lattice.LatticeMeasure(index, own, own, 1.0, 0.0, 0.0), parties)])
+    full = np.zeros(int(law.losses[-1]) + 1)
+    full[law.losses[law.losses >= 0]] = law.q[law.losses >= 0]
+    return half_table(full), law.rounding + lattice_rounding.copied(4.0, parties)

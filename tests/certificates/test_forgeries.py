@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +11,9 @@ from dpcore_verify import Unproved, verify, work
 from dpcore_verify.__main__ import main as check
 from dpcore_verify.claims import FORMAT, LARGEST, digest
 from dpcore_verify.expression import Refuted, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def evaluation(epsilon: str, method: str = "sum", bits: int = 100, direction: str = "forward", **more: Any) -> Any:
@@ -146,3 +150,74 @@ def test_a_long_text_is_not_quoted_whole() -> None:
     with pytest.raises(Unproved) as caught:
         read("dp(" + "7" * 90_000 + "x)")
     assert 0 < len(str(caught.value)) <= 500
+
+
+BETA = {"quantity": "beta", "alpha": "0.1", "lower": "0", "upper": "1", "places": ["0.9", "1", "1.1"]}
+EPSILON = {"quantity": "epsilon", "delta": "0.1", "lower": "0", "upper": "5"}
+THREE = [evaluation(place) for place in ("0.9", "1", "1.1")]
+
+
+@pytest.mark.parametrize(
+    ("expression", "claim", "evaluations"),
+    [
+        ("dp(1)", {**BETA, "alpha": "1.5"}, THREE),
+        ("dp(1)", {**BETA, "alpha": "-0.5"}, THREE),
+        ("dp(1)", {**BETA, "places": ["1.1", "1", "0.9"], "upper": "0.73"}, THREE),
+        ("dp(1)", {**BETA, "places": ["1", "1", "1"], "upper": "0.73"}, THREE),
+        ("dp(1)", {**BETA, "places": ["0.9", "1"], "upper": "0.73"}, THREE),
+        ("dp(1)", {**BETA, "places": ["-1"], "upper": "0.1"}, THREE),
+        ("dp(1)", {**BETA, "places": [], "upper": "0"}, []),
+        ("dp(1)", {**EPSILON, "delta": "-0.5", "lower": "inf", "upper": "inf"}, []),
+        ("dp(1)", {**EPSILON, "delta": "1.5", "upper": "0"}, []),
+        ("dp(1)", {**EPSILON, "delta": "0.9", "lower": "inf", "upper": "inf"}, []),
+        ("dp(1, 0.2)", {**EPSILON, "delta": "0.1", "upper": "9"}, [evaluation("9")]),
+        ("dp(1)", at("0.5", "0.2"), [evaluation("0.5", part=1)]),
+        ("dp(1)", at("0.5", "0.2"), [evaluation("0.5", part=-1)]),
+        ("union(dp(2), dp(1))", at("0.5", "0.3"), [evaluation("0.5", part=1)]),
+        ("union(dp(2), dp(1))", at("0.5", "0.3"), [evaluation("0.5", part=1), evaluation("0.5", part=-1)]),
+        ("dp(1)", at("0.5", "0.2"), [evaluation("0.5", method="sums")]),
+        ("dp(1)", at("0.5", "0.2"), [evaluation("0.5", bits=8)]),
+        ("dp(1)", at("0.5", "0.2"), [evaluation("nan")]),
+        ("dp(1)", at("0.5", "1e-9999"), [evaluation("0.5")]),
+        ("dp(1)", at("0.5", "inf", "nan"), [evaluation("0.5")]),
+        (
+            "gaussian(1)",
+            at("1", "0.1"),
+            [evaluation("1", "line", nodes=4, line="1", window="0.01", above="2", below="0.5")],
+        ),
+        (
+            "gaussian(1)",
+            at("1", "0.1"),
+            [evaluation("1", "line", nodes=4, line="1", window="30", above="0.5", below="2")],
+        ),
+        (
+            "gaussian(1)",
+            at("1", "0.1"),
+            [evaluation("1", "line", nodes=True, line="1", window="30", above="2", below="0.5")],
+        ),
+        (
+            "gaussian(1)",
+            at("1", "0.1"),
+            [evaluation("1", "line", nodes=4, line="-2", window="30", above="2", below="-3")],
+        ),
+        ("erase(dp(2), 0.5)", at("0.5", "0.28"), [evaluation("0.6")]),
+        ("subsample(dp(2), 0.5)", at("0.5", "0.1"), [evaluation("2")]),
+    ],
+)
+def test_forged_claims_are_not_proved(expression: str, claim: dict[str, Any], evaluations: list[Any]) -> None:
+    with pytest.raises(Unproved):
+        verify(sealed(expression, claim, evaluations))
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The digest counts the last of two claims; a person may read the first."""
+    document = sealed("dp(1)", at("0.5", "0.3"), [evaluation("0.5")])
+    text = json.dumps(document)
+    path = tmp_path / "twice.json"
+    path.write_text(text, encoding="utf-8")
+    assert check([str(path)]) == 0
+    path.write_text(
+        text.replace('{"format"', '{"claim": {"quantity": "delta", "upper": "0.01"}, "format"', 1), encoding="utf-8"
+    )
+    assert check([str(path)]) == 1
+    assert "twice" in capsys.readouterr().err

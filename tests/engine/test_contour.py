@@ -39,6 +39,8 @@ class Laplace:
 
 
 class LaplaceWithAtoms(Laplace):
+    atom_units = 40.0
+
     def atoms(self):
         return np.array([-self.eps0, self.eps0]), np.array([math.exp(-self.eps0), 1.0]) * (0.5 - 1e-15)
 
@@ -66,6 +68,7 @@ class Points:
         self.min_loss, self.max_loss = float(self.loss.min()), float(self.loss.max())
         if known:
             self.atoms = lambda: (self.loss, self.q)
+            self.atom_units = 8.0
 
     def log_mgf(self, s):
         power = np.multiply.outer(s, self.loss)
