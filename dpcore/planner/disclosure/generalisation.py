@@ -251,7 +251,7 @@ def rules_of(text: str, data: Microdata) -> tuple[Rule, ...]:
     """
     pieces = [piece.strip() for row in rows_of(csv.reader([text], skipinitialspace=True)) for piece in row]
     if len(pieces) > MOST_RULES:
-        msg = f"At most {MOST_RULES} rules are read, got {len(pieces)}."
+        msg = f"A generalisation has at most {MOST_RULES} rules, got {len(pieces)}."
         raise DomainError(msg)
     return tuple(_rule(piece, data) for piece in pieces if piece)
 
