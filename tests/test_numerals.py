@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dpcore
 from dpcore import parse
 from dpcore.core.numerals import nearest, numeral
-from dpcore.core.parameter import shown
+from dpcore.core.parameter import value_text
 from dpcore.language.numbers import number
 
 AWKWARD = [
@@ -101,9 +101,9 @@ def test_texts_in_other_forms_mean_the_same_region(typed: str, canonical: str) -
 
 
 def test_messages_write_numbers_in_the_same_form() -> None:
-    assert shown(2.0) == "2"
-    assert shown(1e-5) == "1e-5"
-    assert shown("2.0") == "'2.0'"  # what a person typed stays as it was typed
+    assert value_text(2.0) == "2"
+    assert value_text(1e-5) == "1e-5"
+    assert value_text("2.0") == "'2.0'"  # what a person typed stays as it was typed
 
 
 @pytest.mark.parametrize(

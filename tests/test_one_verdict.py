@@ -22,7 +22,7 @@ from dpcore.cli.program import command_names, load
 from dpcore.core import domains, registry
 from dpcore.core.errors import DomainError, DpcoreError, ParseError
 from dpcore.core.notices import collected
-from dpcore.core.parameter import Parameter, shown
+from dpcore.core.parameter import Parameter, value_text
 from dpcore.labs import LABS
 from dpcore.language.numbers import integer, number, read_value
 from dpcore.regions.tradeoff import literal
@@ -185,7 +185,7 @@ def test_fields_options_and_specs_say_the_same_of_a_text(parameter: Parameter) -
         alone = REFUSED if value is None else verdict(parameter.check, value)
         option = REFUSED
         if alone is REFUSED:
-            sentence = re.escape(f"{parameter.name} must be {parameter.domain}, got {shown(text)}")
+            sentence = re.escape(f"{parameter.name} must be {parameter.domain}, got {value_text(text)}")
             with pytest.raises(argparse.ArgumentTypeError, match=f"^{sentence}$"):
                 read(text)
         else:

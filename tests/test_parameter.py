@@ -13,7 +13,7 @@ import pytest
 from dpcore import dp
 from dpcore.core import domains
 from dpcore.core.errors import DomainError
-from dpcore.core.parameter import Choice, Parameter, shown
+from dpcore.core.parameter import Choice, Parameter, value_text
 
 DOMAINS = {name: value for name, value in vars(domains).items() if isinstance(value, Parameter)}
 NUMBERS = {name: value for name, value in DOMAINS.items() if value.kind == "number"}
@@ -168,6 +168,6 @@ def test_a_choice_names_the_nearest_text() -> None:
 
 
 def test_a_value_is_shown_on_one_line() -> None:
-    assert shown(np.zeros((2, 2))) == "array([[0., 0.], [0., 0.]])"
-    assert shown("a  b\nc") == repr("a  b\nc")
-    assert shown(10**5000).startswith("a number of ")
+    assert value_text(np.zeros((2, 2))) == "array([[0., 0.], [0., 0.]])"
+    assert value_text("a  b\nc") == repr("a  b\nc")
+    assert value_text(10**5000).startswith("a number of ")

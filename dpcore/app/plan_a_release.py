@@ -9,7 +9,7 @@ from dpcore.app import work
 from dpcore.app.plan_a_release_lists import ANSWER_FIELDS, COLUMN_FIELDS, answer_of, cells_of, column_of
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.core.lazy import Lazy
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.core.results import kept_by, result
 from dpcore.planner import PlanAnswer, PlannedRelease, PublicColumn, ReleasePlan, charges, plan_to_toml, solve
 from dpcore.specs import Spec, intermediate
@@ -121,7 +121,7 @@ def draft_of(answers: str, columns: str, options: dict[str, Any], known: Sequenc
         try:
             column = column_of(cells)
             if any(one.name == column.name for one in public):
-                msg = f"{shown(column.name)} is described twice."
+                msg = f"{value_text(column.name)} is described twice."
                 raise DomainError(msg)
             public.append(column)
         except DpcoreError as error:
@@ -139,7 +139,7 @@ def _row(
         used = [answer.column, answer.by, *answer.condition.columns, *answer.base.columns]
         missing = next((name for name in used if name and known and name not in known), None)
         if missing is not None:
-            msg = f"the file has the columns {', '.join(known)[:200]}; there is no column {shown(missing)}."
+            msg = f"the file has the columns {', '.join(known)[:200]}; there is no column {value_text(missing)}."
             raise DomainError(msg)
         charges(ReleasePlan((answer,), columns, **options))
     except DpcoreError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.core.domains import COUNT, REAL
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.sheet import rows_of
 from dpcore.language.numbers import read_value
 from dpcore.planner import PlanAnswer, PublicColumn
@@ -58,7 +58,7 @@ def cells_of(text: str, fields: Sequence[str], what: str) -> list[dict[str, str]
     names = [name.strip() for name in rows[0]]
     wrong = next((name for place, name in enumerate(names) if name not in fields or name in names[:place]), None)
     if wrong is not None:
-        msg = f"The first line of the list of {what} names columns, each once, out of {', '.join(fields)}; got {shown(wrong)}."
+        msg = f"The first line of the list of {what} names columns, each once, out of {', '.join(fields)}; got {value_text(wrong)}."
         raise DomainError(msg)
     long = next((place for place, row in enumerate(rows[1:], start=1) if len(row) > len(names)), None)
     if long is not None:

@@ -18,7 +18,7 @@ from dpcore.audit.statements import verdict
 from dpcore.core.domains import CONFIDENCE, COUNT
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
-from dpcore.core.parameter import shown
+from dpcore.core.parameter import value_text
 from dpcore.language import parse
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def assert_private(
     """
     claim = parse(region) if isinstance(region, str) else region
     if not getattr(claim, "is_region", False):
-        msg = f"region must be a region or its expression, such as 'dp(1)', got {shown(region)}."
+        msg = f"region must be a region or its expression, such as 'dp(1)', got {value_text(region)}."
         raise DomainError(msg)
     count, sure = TRIALS.check(trials), CONFIDENCE.check(confidence)
     generator = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.sheet import MISSING, number_in
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def number(cell: str, name: str, *, comma: bool) -> float:
     if value is not None:
         return value
     if text.lower() in MISSING:
-        msg = f"{name} is missing" if not text else f"{name} is {shown(text)}"
+        msg = f"{name} is missing" if not text else f"{name} is {value_text(text)}"
         raise DomainError(msg)
     try:
         infinite = float(text) if "_" not in text else math.nan
@@ -106,7 +106,7 @@ def number(cell: str, name: str, *, comma: bool) -> float:
         infinite = math.nan
     if math.isinf(infinite):
         return infinite
-    msg = f"{name} must be a number, got {shown(text)}"
+    msg = f"{name} must be a number, got {value_text(text)}"
     raise DomainError(msg)
 
 
@@ -118,5 +118,5 @@ def label_in(cell: str) -> bool:
         return True
     if text in _NO or value == 0.0:
         return False
-    msg = f"label must be 0 or 1, got {shown(cell.strip())}" if text else "label is missing"
+    msg = f"label must be 0 or 1, got {value_text(cell.strip())}" if text else "label is missing"
     raise DomainError(msg)

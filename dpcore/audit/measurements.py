@@ -13,7 +13,7 @@ from dpcore.audit.confidence import MOST_TRIALS, TRIALS, ranks, simultaneous_lim
 from dpcore.core.domains import ALPHA, ANY_LOSS
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
-from dpcore.core.parameter import shown
+from dpcore.core.parameter import value_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -201,7 +201,7 @@ def _limits(errors: IntArray, trials: IntArray, level: float) -> FloatArray:
 def _scores(values: object, name: str) -> FloatArray:
     """Return scores as an array, which may be empty; raise if one is not a number."""
     if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str) or not np.ndim(values):
-        msg = f"{name} must be a list of scores, got {shown(values)}."
+        msg = f"{name} must be a list of scores, got {value_text(values)}."
         raise DomainError(msg)
     score = ANY_LOSS.but(name=f"A score of the {name} (runs without one are given as unscored)")
     return score.array(values) if len(values) else np.zeros(0)

@@ -111,7 +111,7 @@ def _left_out(tree: Region, text: str, numbers: TargetNumbers) -> pd.DataFrame:
     if numbers.tpr is not None and numbers.fpr is None:
         value, what = _least_fpr(region, numbers.tpr)
         return _row(region, "fpr", value, 0.0, region.total_variation, k, what)
-    msg = f"There is no ? to calibrate in {registry.shown(text)}: write it in the place of one number."
+    msg = f"There is no ? to calibrate in {registry.value_text(text)}: write it in the place of one number."
     raise DomainError(msg)
 
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from dpcore.mechanisms.law import Law
 
 _LOSSES: Final = (1e-6, *np.geomspace(1e-4, 500.0, 100).tolist())
-"""Values tried first of a parameter that decreases the noise: the shape may change from one to the next."""
+"""First trial values of a parameter that decreases the noise; the shape may change from one to the next."""
 _WIDTHS: Final = (
     *np.geomspace(1e-18, 1e-7, 12).tolist(),
     *np.geomspace(1e-6, 1e6, 121).tolist(),
     *np.geomspace(1e7, 1e18, 12).tolist(),
 )
-"""The same of a parameter that increases it, in units of the error. Beyond the middle only probabilities next to 0 and 1 lead."""
+"""First trial values of a parameter that increases the noise, in units of the error. Those at either end serve probabilities next to 0 and 1."""
 
 
 def offered() -> tuple[type[Mechanism], ...]:

@@ -79,7 +79,7 @@ class DeltaEstimate:
         return math.nan if self._line_in_use is None else self._integral(curve, self._line_in_use)
 
     def _line(self, curve: Curve, v: float, phase: FloatArray | None = None) -> _Line | None:
-        """Put the line through the saddle point: a grid, near the last line if there was one, and closer looks."""
+        """Place the line at the saddle point: search a grid, near the last line if there was one, then refine it."""
         grid = _GRID if self._line_in_use is None else self._line_in_use.c * _NEAR
         phase = self._phase(curve, grid) if phase is None else phase
         if not 0 < int(np.argmin(phase)) < grid.size - 1:

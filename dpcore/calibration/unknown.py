@@ -114,7 +114,7 @@ def locate(tree: Region, text: str) -> Place:
     """
     marks = unknowns(tree)
     if len(marks) > 1:
-        msg = f"Exactly one ? can be calibrated, got {len(marks)} in {registry.shown(text)}."
+        msg = f"Exactly one ? can be calibrated, got {len(marks)} in {registry.value_text(text)}."
         raise DomainError(msg)
     return _find(tree, tree, text, 1)
 
@@ -133,7 +133,7 @@ def _find(tree: Value, whole: Region, text: str, copies: int) -> Place:
                 return _find(argument.value, whole, text, copies)
             return Place(_parameter(tree, index, argument, whole, text), name, copies)
         case _:
-            msg = f"There is no ? to calibrate in {registry.shown(text)}."
+            msg = f"There is no ? to calibrate in {registry.value_text(text)}."
             raise DomainError(msg)
 
 

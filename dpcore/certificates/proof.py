@@ -77,7 +77,7 @@ class Proof:
         elif min(epsilon) < 0 and lower <= 0 and upper >= 1:  # delta(-e) = 1 - e^-e (1 - delta(e))
             self._part(node, (-epsilon[0], -epsilon[1]), wanted, at)
         elif min(epsilon) < 0:
-            msg = "Below epsilon = 0 the deltas of compositions only are proved."
+            msg = "Below epsilon = 0 only deltas of compositions can be proved."
             raise Unproved(msg)
         elif isinstance(node, Erased):
             keep = 1.0 - float(node.p)

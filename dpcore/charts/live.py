@@ -22,7 +22,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.kinds import facts, kinds
 from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Parameter, shown
+from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Parameter, value_text
 from dpcore.language import parse
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _families_named(families: Sequence[str], view: str) -> list[Family]:
     """Return the families of these names."""
     unknown = [name for name in families if name not in FAMILIES]
     if unknown or not 1 <= len(families) <= 4 or len(set(families)) < len(families):
-        msg = f"families are one to four of {', '.join(FAMILIES)}, got {shown(list(families))}."
+        msg = f"families are one to four of {', '.join(FAMILIES)}, got {value_text(list(families))}."
         raise DomainError(msg)
     one_of("view", ("region", "profile")).check(view)
     curves = [FAMILIES[name] for name in families]

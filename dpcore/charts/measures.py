@@ -16,7 +16,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.kinds import kind
 from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.language.build import build
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.syntax import fill
@@ -96,7 +96,7 @@ def measure_table(
     """
     quantity = measure_named(measure)
     if at is not None and quantity.at is None:
-        msg = f"The measure {measure} takes no value of at, got at = {shown(at)}."
+        msg = f"The measure {measure} takes no value of at, got at = {value_text(at)}."
         raise DomainError(msg)
     where = quantity.at if at is None else at
     named = dict(patterns) if isinstance(patterns, Mapping) else {text: text for text in patterns}

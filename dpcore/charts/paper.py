@@ -15,7 +15,7 @@ from dpcore.charts import theme
 from dpcore.core.domains import HEIGHT_MM, LETTER_SIZE, WIDTH_MM
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
-from dpcore.core.parameter import Parameter, shown
+from dpcore.core.parameter import Parameter, value_text
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ class Paper:
         for parameter in (WIDTH_MM, HEIGHT_MM, LETTER_SIZE, FONT):
             object.__setattr__(self, parameter.name, parameter.check(getattr(self, parameter.name)))
         if not _FAMILY.fullmatch(self.font):
-            msg = f"font must be the name of one family in letters, digits, spaces and -, got {shown(self.font)}."
+            msg = f"font must be the name of one family in letters, digits, spaces and -, got {value_text(self.font)}."
             raise DomainError(msg)
         grey: object = self.grey  # from a file it may be anything
         if not isinstance(grey, bool):
-            msg = f"grey must be True or False, got {shown(grey)}."
+            msg = f"grey must be True or False, got {value_text(grey)}."
             raise DomainError(msg)
         if min(self.canvas) < 100:
             least = 100 * self.size / theme.SMALL * POINT
@@ -164,7 +164,7 @@ def within(spec: Mapping[str, Any], *, x: Range | None = None, y: Range | None =
 def _ends(name: str, limits: Range) -> Range:
     low, high = Parameter(name, "numbers", fewest=2, most=2).check(limits)
     if not low < high:
-        msg = f"{name} must rise from its first number to its second, got {shown(low)} and {shown(high)}."
+        msg = f"{name} must rise from its first number to its second, got {value_text(low)} and {value_text(high)}."
         raise DomainError(msg)
     return low, high
 
@@ -173,10 +173,10 @@ def _limited(layers: list[dict[str, Any]], channel: str, limits: Range) -> list[
     positions = [layer["encoding"].get(channel, {}) for layer in layers]
     fields = [one for one in positions if "field" in one]
     if not fields or any(one.get("type") != "quantitative" for one in fields):
-        msg = f"The {channel} axis of this figure lists names; it has no range, got {shown(limits[0])} to {shown(limits[1])}."
+        msg = f"The {channel} axis of this figure lists names; it has no range, got {value_text(limits[0])} to {value_text(limits[1])}."
         raise DomainError(msg)
     if limits[0] <= 0 and any((one.get("scale") or {}).get("type") == "log" for one in fields):
-        msg = f"{channel}_range must start above 0 on a logarithmic axis, got {shown(limits[0])}."
+        msg = f"{channel}_range must start above 0 on a logarithmic axis, got {value_text(limits[0])}."
         raise DomainError(msg)
     return [_limited_layer(layer, channel, limits) for layer in layers]
 

@@ -13,7 +13,7 @@ from dpcore.charts.theme import PLAIN, Look
 from dpcore.core.domains import ALPHA
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
-from dpcore.core.parameter import shown
+from dpcore.core.parameter import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,13 +78,13 @@ def _ends(line: Mapping[str, Any]) -> tuple[Pair, Pair]:
     if not wrong and ("alpha" in line) != ("beta" in line):
         rate = _RATE.check(line.get("alpha", line.get("beta")))
         return ((rate, 0.0), (rate, 1.0)) if "alpha" in line else ((0.0, rate), (1.0, rate))
-    msg = f"A line has alpha, or beta, or start and end, and a label; got {shown(dict(line))}."
+    msg = f"A line has alpha, or beta, or start and end, and a label; got {value_text(dict(line))}."
     raise DomainError(msg)
 
 
 def _pair(value: Any) -> Pair:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
-        msg = f"A point is a pair [alpha, beta], got {shown(value)}."
+        msg = f"A point is a pair [alpha, beta], got {value_text(value)}."
         raise DomainError(msg)
     return _RATE.check(value[0]), _RATE.check(value[1])
 
@@ -115,7 +115,7 @@ def _line(pairs: list[Pair], label: str, axes: str, *, log: bool, look: Look) ->
 def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: Look) -> list[alt.Chart]:
     for point in points:
         if set(point) - set(POINT_KEYS) or not {"alpha", "beta"} <= set(point):
-            msg = f"A point has alpha, beta, a label and open = true or false; got {shown(dict(point))}."
+            msg = f"A point has alpha, beta, a label and open = true or false; got {value_text(dict(point))}."
             raise DomainError(msg)
     pairs = [_pair([point["alpha"], point["beta"]]) for point in points]
     rows = _placed(pairs, axes, log=log) | {

@@ -112,7 +112,7 @@ class Parameter:
         scalar, words = _scalar(value), self.domain_words
         if self.kind == "number" and self.high == math.inf and _too_large(scalar):
             words += " within the range of doubles"
-        return DomainError(f"{self.name} must be {words}, got {shown(scalar)}{place}.")
+        return DomainError(f"{self.name} must be {words}, got {value_text(scalar)}{place}.")
 
     @property
     def domain(self) -> str:
@@ -174,7 +174,7 @@ class Choice(Parameter):
         if not isinstance(value, str) or value not in self.choices:
             near = difflib.get_close_matches(str(value), self.choices, 1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            msg = f"{self.name} must be one of {', '.join(self.choices)}, got {shown(value)}.{hint}"
+            msg = f"{self.name} must be one of {', '.join(self.choices)}, got {value_text(value)}.{hint}"
             raise DomainError(msg)
         return value
 
@@ -189,7 +189,7 @@ def one_of(name: str, choices: Iterable[str]) -> Choice:
     return Choice(name, "text", choices=tuple(choices))
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return any value as a short text on one line, for an error message.
 
     Parameters
@@ -278,7 +278,7 @@ def _as_items(values: Any) -> FloatArray | list[Any]:
 
 def _items(parameter: Parameter, value: Any) -> list[Any]:
     if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
-        msg = f"{parameter.name} must be a list, got {shown(value)}."
+        msg = f"{parameter.name} must be a list, got {value_text(value)}."
         raise DomainError(msg)
     return list(value)
 
@@ -304,7 +304,7 @@ def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float]
     for item in _sized(parameter, value):
         pair = _items(parameter, item)
         if len(pair) != 2:
-            msg = f"{parameter.name} must be pairs [alpha, beta], got {shown(item)}."
+            msg = f"{parameter.name} must be pairs [alpha, beta], got {value_text(item)}."
             raise DomainError(msg)
         points.append((rate.check(pair[0]), rate.check(pair[1])))
     return tuple(points)
@@ -312,7 +312,7 @@ def _check_points(parameter: Parameter, value: Any) -> tuple[tuple[float, float]
 
 def _check_region(parameter: Parameter, value: Any) -> Any:
     if not getattr(value, "is_region", False):
-        msg = f"{parameter.name} must be a region such as dp(1), got {shown(value)}."
+        msg = f"{parameter.name} must be a region such as dp(1), got {value_text(value)}."
         raise DomainError(msg)
     return value
 
@@ -323,7 +323,7 @@ def _check_regions(parameter: Parameter, value: Any) -> tuple[Any, ...]:
 
 def _check_text(parameter: Parameter, value: Any) -> str:
     if not isinstance(value, str):
-        msg = f"{parameter.name} must be a text in double quotes, got {shown(value)}."
+        msg = f"{parameter.name} must be a text in double quotes, got {value_text(value)}."
         raise DomainError(msg)
     return value
 

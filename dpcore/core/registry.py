@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dpcore.core.domains import COUNT, DELTA, EPSILON, ETA, MU, PROBABILITY, REGION, SCALE, SENSITIVITY, SIGMA
 from dpcore.core.errors import DomainError
-from dpcore.core.parameter import REQUIRED, Choice, Parameter, shown
+from dpcore.core.parameter import REQUIRED, Choice, Parameter, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,8 +43,8 @@ __all__ = [
     "knows",
     "lookup",
     "register",
-    "shown",
     "unknown",
+    "value_text",
 ]
 
 RESERVED: Final = ("log", "sqrt", "inf")  # words of numbers: no entry can have such a name
@@ -80,7 +80,7 @@ def unknown(what: str, name: Any, choices: Iterable[str], owner: str = "") -> st
     near = difflib.get_close_matches(str(name), names, 1, cutoff=0.5)
     whose = f"{owner} has no" if owner else "There is no"
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}."
-    return f"{whose} {what} {shown(name)}; {hint}"
+    return f"{whose} {what} {value_text(name)}; {hint}"
 
 
 def check_names(parameters: Iterable[Parameter], values: Iterable[str], owner: str) -> None:
@@ -177,7 +177,7 @@ class Entry:
             if name not in self.accepted:
                 near = difflib.get_close_matches(name, self.accepted, 1)
                 hint = f" Did you mean {near[0]}?" if near else ""
-                msg = f"{self.name} has no argument {shown(name)}; it takes {', '.join(self.accepted)}.{hint}"
+                msg = f"{self.name} has no argument {value_text(name)}; it takes {', '.join(self.accepted)}.{hint}"
                 raise DomainError(msg)
             if self.variadic:
                 msg = f"{self.name} takes its {name} one after the other and not by name: {self.name}(dp(1), tv(0.5))."
@@ -223,12 +223,12 @@ def _check_free(entry: Entry) -> None:
     if not _NAME.fullmatch(entry.name) or entry.name in RESERVED:
         msg = (
             "The name of an entry must be lower-case letters, digits and underscores, start with a letter, and not be "
-            f"{' or '.join(RESERVED)}; got {shown(entry.name)}."
+            f"{' or '.join(RESERVED)}; got {value_text(entry.name)}."
         )
         raise DomainError(msg)
     other = _entries.get(entry.name)
     if other is not None and other.factory.__module__ != entry.factory.__module__:
-        msg = f"The name {shown(entry.name)} is taken by {other.factory.__module__}; {entry.factory.__module__} needs another."
+        msg = f"The name {value_text(entry.name)} is taken by {other.factory.__module__}; {entry.factory.__module__} needs another."
         raise DomainError(msg)
 
 
@@ -346,5 +346,5 @@ def lookup(name: str) -> Entry:
         return _entries[name]
     near = difflib.get_close_matches(name, _entries, 1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else f"; known names: {', '.join(sorted(_entries))}."
-    msg = f"Unknown name {shown(name)}{hint}"
+    msg = f"Unknown name {value_text(name)}{hint}"
     raise DomainError(msg)

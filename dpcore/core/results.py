@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 class Keeper(Protocol):
-    """Computes a result, or finds the one it kept."""
+    """Computes a result, or returns the stored one."""
 
     def __call__(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Return ``function(*args, **options)``."""

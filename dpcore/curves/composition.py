@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core.errors import BudgetError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.core.rounding import failure
 from dpcore.curves.base import Curve, FloatArray, largest_loss
 from dpcore.curves.composed import Certified, Directed, Sum
@@ -155,7 +155,7 @@ def _check_count(parts: Sequence[tuple[Curve, int]], allowed: int) -> None:
     most = max(k for _, k in parts)
     if most > allowed:
         how = "numerically" if allowed == LARGEST_K else "in closed form"
-        msg = f"k = {shown(most)} is above {allowed}, the largest number of copies that is composed {how}."
+        msg = f"k = {value_text(most)} is above {allowed}, the largest number of copies that is composed {how}."
         raise BudgetError(msg)
 
 

@@ -13,7 +13,7 @@ from dpcore.core.domains import DELTA, LOSS, POSITIVE
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.paths import link
 from dpcore.language.numbers import read_value
 
@@ -117,7 +117,7 @@ class Deployment:
                 raise DomainError(msg)
         for name, text in self.texts.items():
             if name not in FIELDS or name in NUMBERS or len(text) > LONGEST:
-                msg = f"{name} must be a text of at most {LONGEST} characters, got {shown(text)}."
+                msg = f"{name} must be a text of at most {LONGEST} characters, got {value_text(text)}."
                 raise DomainError(msg)
         for name, allowed in (("flavor", FLAVORS), ("model", MODELS)):
             if name in self.texts:

@@ -14,7 +14,7 @@ import pandas as pd
 from dpcore.core.effort import checkpoint, claim
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.csv_writer import MARK, unmarked
 from dpcore.files.sheet import MISSING, filled, number_in, rows_of
 from dpcore.words import grouped
@@ -99,7 +99,7 @@ class CodedColumn:
         count = int(self.counts[places].sum())
         row = grouped(number(self.row_of(places[0])))
         values = f"{grouped(count)} value{'s' * (count > 1)}"
-        return [comma_sentence(values, f" of column {shown(self.name)}", self.texts[places[0]], f"row {row}")]
+        return [comma_sentence(values, f" of column {value_text(self.name)}", self.texts[places[0]], f"row {row}")]
 
 
 def is_comma_number(text: str) -> bool:
@@ -109,7 +109,7 @@ def is_comma_number(text: str) -> bool:
 
 def comma_sentence(values: str, where: str, first: str, place: str) -> str:
     """Say that a decimal comma was read as such: every reader of numbers does, wherever commas do not separate the fields."""
-    return f"In {values}{where} the comma was read as the decimal sign (the first: {shown(first)} in {place})."
+    return f"In {values}{where} the comma was read as the decimal sign (the first: {value_text(first)} in {place})."
 
 
 def _smallest(count: int) -> type[np.unsignedinteger[Any]]:

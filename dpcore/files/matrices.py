@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.columns import comma_sentence, is_comma_number
 from dpcore.files.sheet import filled, number_in, rows_of
 
@@ -87,7 +87,7 @@ def _comma_notes(rows: list[list[str]], what: str) -> tuple[str, ...]:
 def _entry(cell: str, place: tuple[int, int], what: str, *, comma: bool) -> float:
     value = number_in(cell, comma=comma)
     if value is None:
-        msg = f"{what} must hold finite numbers, got {shown(cell)} in row {place[0]}, column {place[1]}."
+        msg = f"{what} must hold finite numbers, got {value_text(cell)} in row {place[0]}, column {place[1]}."
         raise DomainError(msg)
     return value
 
@@ -99,6 +99,6 @@ def _ordered(
     own = [" ".join(name.split()) for name in left]
     if sorted(own) != sorted(names) or len(set(names)) < len(names):
         odd = next((name for name in own if name not in names or own.count(name) > 1), own[0])
-        msg = f"{what} must have the same names on the left as above, each once, got {shown(odd)} on the left."
+        msg = f"{what} must have the same names on the left as above, each once, got {value_text(odd)} on the left."
         raise DomainError(msg)
     return tuple(values[own.index(name)] for name in names)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
-from dpcore.core.registry import shown, unknown
+from dpcore.core.registry import unknown, value_text
 from dpcore.files.columns import CodedColumn, read_columns, row_number
 from dpcore.files.sheet import number_in
 from dpcore.words import grouped
@@ -82,7 +82,7 @@ class Microdata:
         texts = [names] if isinstance(names, str) else list(names)
         twice = next((name for name in texts if texts.count(name) > 1), None)
         if twice is not None:
-            msg = f"{what} must name each column once, got {shown(twice)} twice."
+            msg = f"{what} must name each column once, got {value_text(twice)} twice."
             raise DomainError(msg)
         return tuple(self.column(name) for name in texts)
 
@@ -110,9 +110,9 @@ class Microdata:
                 numbers[place] = value
             elif not (missing and column.missing[place]):
                 row = self.row_number(column.row_of(place))
-                got = "a missing value" if column.missing[place] else shown(text)
+                got = "a missing value" if column.missing[place] else value_text(text)
                 size = "" if value is None else f" (of a size up to {nearest(LARGEST)})"
-                msg = f"Row {grouped(row)}: column {shown(column.name)} must hold {what}{size}, got {got}."
+                msg = f"Row {grouped(row)}: column {value_text(column.name)} must hold {what}{size}, got {got}."
                 raise DomainError(msg)
         return numbers
 

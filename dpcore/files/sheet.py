@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.csv_writer import MARK, unmarked
 from dpcore.files.documents import bytes_of
 from dpcore.words import grouped
@@ -56,7 +56,7 @@ class Sheet:
     def place(self, column: str) -> int:
         """Return the place of a column; the error for an unknown one lists the columns."""
         if column not in self.columns:
-            msg = f"The file has the columns {', '.join(self.columns)[:200]}; there is no column {shown(column)}."
+            msg = f"The file has the columns {', '.join(self.columns)[:200]}; there is no column {value_text(column)}."
             raise DomainError(msg)
         return self.columns.index(column)
 
@@ -102,7 +102,7 @@ def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: 
         msg = f"The file has {grouped(len(data))} bytes; at most {grouped(most_bytes)} are read."
         raise DomainError(msg)
     if delimiter is not None and delimiter not in DELIMITERS:
-        msg = f"delimiter must be one of {', '.join(map(repr, DELIMITERS))}, got {shown(delimiter)}."
+        msg = f"delimiter must be one of {', '.join(map(repr, DELIMITERS))}, got {value_text(delimiter)}."
         raise DomainError(msg)
     encoding, notes = _encoding(data)
     first = list(_first_lines(data, encoding))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.labs.base import chunks
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _repeated(
     x: FloatArray, scale: float, replications: int, rng: Generator, part: tuple[float, float], *, median: bool
 ) -> FloatArray:
     if x.ndim != 1 or x.size < 2:
-        msg = f"values must be a flat list of at least 2 numbers, got {shown(x.tolist())}."
+        msg = f"values must be a flat list of at least 2 numbers, got {value_text(x.tolist())}."
         raise DomainError(msg)
     out = np.empty(replications)
     for rows in chunks(replications, x.size, part):

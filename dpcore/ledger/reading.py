@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError, DpcoreError
-from dpcore.core.registry import RELATIONS, shown
+from dpcore.core.registry import RELATIONS, value_text
 from dpcore.core.results import result
 from dpcore.files.documents import MOST_DATA, bytes_of, json_of
 from dpcore.files.sheet import DELIMITERS, decoded, filled, rows_of
@@ -202,7 +202,7 @@ def _text(value: Any, name: str) -> str:
         return (value or "").strip()
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)  # a label or a date that JSON holds as a number
-    msg = f"{name} must be a text, got {shown(value)}."
+    msg = f"{name} must be a text, got {value_text(value)}."
     raise DomainError(msg)
 
 
@@ -248,14 +248,14 @@ def _columns(names: list[str]) -> list[str]:
     if missing:
         msg = (
             f"The first line must name the columns {', '.join(REQUIRED)} (and, if wanted, {', '.join(COLUMNS[3:])}); "
-            f"it has {shown(', '.join(columns))}, without {' and '.join(missing)}."
+            f"it has {value_text(', '.join(columns))}, without {' and '.join(missing)}."
         )
         raise DomainError(msg)
     while columns and not columns[-1]:  # Excel writes empty columns at the right
         columns.pop()
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
-        msg = f"The first line names the column {shown(twice[0])} {columns.count(twice[0])} times; each name may appear once."
+        msg = f"The first line names the column {value_text(twice[0])} {columns.count(twice[0])} times; each name may appear once."
         raise DomainError(msg)
     return [name or f"column {place}" for place, name in enumerate(columns, start=1)]
 
@@ -297,7 +297,7 @@ def _read_json(content: bytes) -> LedgerReading:
     if isinstance(body, dict):
         relation = body.get("relation") or ""
         if not isinstance(relation, str) or relation not in ("", *RELATIONS[1:]):
-            msg = f"relation must be empty, {' or '.join(RELATIONS[1:])}, got {shown(relation)}."
+            msg = f"relation must be empty, {' or '.join(RELATIONS[1:])}, got {value_text(relation)}."
             raise DomainError(msg)
         body = body.get("rows")
     if not isinstance(body, list):
@@ -312,7 +312,7 @@ def _read_json(content: bytes) -> LedgerReading:
 def _objects(body: list[Any]) -> Iterator[tuple[int, dict[str, Any], str]]:
     for number, item in enumerate(body, start=1):
         if not isinstance(item, dict):
-            yield number, {"value": item}, f"it must be an object with {', '.join(REQUIRED)}, got {shown(item)}."
+            yield number, {"value": item}, f"it must be an object with {', '.join(REQUIRED)}, got {value_text(item)}."
             continue
         cells = {
             column_name(key) or f"column {place}": value for place, (key, value) in enumerate(item.items(), start=1)

@@ -10,7 +10,7 @@ from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError, RelationError
 from dpcore.core.lazy import Lazy
 from dpcore.core.notices import collected, notice
-from dpcore.core.registry import RELATIONS, shown
+from dpcore.core.registry import RELATIONS, value_text
 from dpcore.language import parse
 from dpcore.language.numbers import read_value
 from dpcore.ledger.groups import group_factors
@@ -86,7 +86,7 @@ class Release:
         for name in ("label", "expression", "date", "note", "group"):
             value = getattr(self, name)
             if not isinstance(value, str) or (name != "expression" and len(value) > LONGEST_TEXT):
-                msg = f"{name} must be a text of at most {LONGEST_TEXT} characters, got {shown(value)}."
+                msg = f"{name} must be a text of at most {LONGEST_TEXT} characters, got {value_text(value)}."
                 raise DomainError(msg)
         object.__setattr__(self, "count", read_value(_COUNT, self.count))
         if self.group_limit is not None:
@@ -143,7 +143,7 @@ class Ledger:
             msg = f"A ledger holds at most {grouped(MOST_ROWS)} rows, got {grouped(len(self.rows))}."
             raise DomainError(msg)
         if self.relation not in ("", *RELATIONS[1:]):
-            msg = f"relation must be empty, {' or '.join(RELATIONS[1:])}, got {shown(self.relation)}."
+            msg = f"relation must be empty, {' or '.join(RELATIONS[1:])}, got {value_text(self.relation)}."
             raise DomainError(msg)
 
     @classmethod
@@ -231,7 +231,7 @@ class Ledger:
             if limit != limits[0][1]:
                 msg = (
                     f"{self.name(limits[0][0])} says that one person is in at most {limits[0][1]} rows of group "
-                    f"{shown(group)}, {self.name(row)} says {limit}; state one number."
+                    f"{value_text(group)}, {self.name(row)} says {limit}; state one number."
                 )
                 raise DomainError(msg)
         if limits:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.local.hypotheses import SUM_TOLERANCE
 from dpcore.regions.algebra import Union
 from dpcore.regions.guarantees import Pmf
@@ -53,15 +53,15 @@ class Channel:
     def __post_init__(self) -> None:
         """Check shape, signs and sums."""
         if len(set(self.answers)) < len(self.answers):
-            msg = f"Every answer must have its own name, got {shown(list(self.answers))}."
+            msg = f"Every answer must have its own name, got {value_text(list(self.answers))}."
             raise DomainError(msg)
         if len(self.rows) != len(self.letters) or any(len(row) != len(self.answers) for row in self.rows):
-            msg = f"A channel needs one row per letter and one column per answer, got {shown([len(r) for r in self.rows])}."
+            msg = f"A channel needs one row per letter and one column per answer, got {value_text([len(r) for r in self.rows])}."
             raise DomainError(msg)
         for name, row in zip(self.letters, self.rows, strict=True):
             total = math.fsum(row)
             if not all(value >= 0 for value in row) or abs(total - 1) > SUM_TOLERANCE:
-                msg = f"The answers of letter {name} must be probabilities that add up to 1, got {shown(row)}."
+                msg = f"The answers of letter {name} must be probabilities that add up to 1, got {value_text(row)}."
                 raise DomainError(msg)
         rows = tuple(tuple(float(value) / math.fsum(row) + 0.0 for value in row) for row in self.rows)
         object.__setattr__(self, "rows", rows)

@@ -12,7 +12,7 @@ from dpcore.core.domains import PROBABILITY
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
-from dpcore.core.registry import DELTA, EPSILON, ETA, shown
+from dpcore.core.registry import DELTA, EPSILON, ETA, value_text
 from dpcore.regions.guarantees import DP, DPTV, TV, largest_eta
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ class Hypotheses:
             raise DomainError(msg)
         for name in letters:
             if not 0 < len(str(name).strip()) <= LONGEST_NAME or "," in name:
-                msg = f"A letter's name must have 1 to {LONGEST_NAME} characters and no comma, got {shown(name)}."
+                msg = f"A letter's name must have 1 to {LONGEST_NAME} characters and no comma, got {value_text(name)}."
                 raise DomainError(msg)
             if name in RESERVED:
                 msg = f"A letter cannot be called {name!r}: channels use that word."
                 raise DomainError(msg)
         if len(set(letters)) < len(letters):
-            msg = f"Every letter must have its own name, got {shown(list(letters))}."
+            msg = f"Every letter must have its own name, got {value_text(list(letters))}."
             raise DomainError(msg)
         for name, value in (("p0", p0), ("p1", p1), ("letters", letters)):
             object.__setattr__(self, name, value)
@@ -112,7 +112,7 @@ class Hypotheses:
 def _masses(values: Iterable[Any], name: str) -> tuple[float, ...]:
     """Return probabilities divided by their sum; raise if one is not a probability."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        msg = f"{name} must be a list of probabilities, got {shown(values)}."
+        msg = f"{name} must be a list of probabilities, got {value_text(values)}."
         raise DomainError(msg)
     items = list(values)
     if not 2 <= len(items) <= MOST_LETTERS:

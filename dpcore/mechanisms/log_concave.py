@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
-from dpcore.core.registry import SENSITIVITY, shown
+from dpcore.core.registry import SENSITIVITY, value_text
 from dpcore.curves.combined import ByBeta
 from dpcore.regions.algebra import Loose
 from dpcore.regions.custom import CustomRegion
@@ -85,7 +85,7 @@ def log_concave(
     """
     move = SENSITIVITY.check(sensitivity)
     if not isinstance(label, str) or not label.strip():
-        msg = f"label must be a text, got {shown(label)}."
+        msg = f"label must be a text, got {value_text(label)}."
         raise DomainError(msg)
     noise = Noise(cdf, quantile, survival, survival_quantile, symmetric=symmetric)
     curve = Shifted(noise, move)
@@ -156,7 +156,7 @@ class Noise:
             value = np.asarray(function(x), dtype=np.float64)
         if value.shape != x.shape or np.isnan(value).any():
             at = x[np.isnan(value)][:1] if value.shape == x.shape else x[:1]
-            msg = f"{name} must give one number for each number, got {shown(value)} at {shown(at.tolist())}."
+            msg = f"{name} must give one number for each number, got {value_text(value)} at {value_text(at.tolist())}."
             raise DomainError(msg)
         return value
 
@@ -339,7 +339,7 @@ class Shifted(ByBeta):
 def _vectorised(function: Any, name: str) -> Function:
     """Return the function on arrays, wrapped if it takes single numbers only."""
     if not callable(function):
-        msg = f"{name} must be a function of one number, got {shown(function)}."
+        msg = f"{name} must be a function of one number, got {value_text(function)}."
         raise DomainError(msg)
     try:
         with np.errstate(all="ignore"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.language.problems import nearest, quoted
 from dpcore.ledger.writing import all_cells, cells_to_csv
 from dpcore.planner.release.planned import protection_words
@@ -142,7 +142,7 @@ def _checked(facts: Mapping[str, str]) -> Mapping[str, str]:
             msg = f"A label has no fact {quoted(name)}; {nearest(name, FACTS) or 'it has ' + ', '.join(FACTS) + '.'}"
             raise DomainError(msg)
         if not text.strip() or len(text) > _LONGEST:
-            msg = f"The fact {name} must be a text of at most {_LONGEST} characters, got {shown(text)}."
+            msg = f"The fact {name} must be a text of at most {_LONGEST} characters, got {value_text(text)}."
             raise DomainError(msg)
     return facts
 

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core.errors import BudgetError, RelationError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
-from dpcore.core.registry import COUNT, PROBABILITY, REGION, RELATIONS, Choice, Oracle, Parameter, register, shown
+from dpcore.core.registry import COUNT, PROBABILITY, REGION, RELATIONS, Choice, Oracle, Parameter, register, value_text
 from dpcore.curves import polygon_algebra
 from dpcore.curves.bound import Outer, floors, lifted
 from dpcore.curves.combined import Both, Either, Erased, closed
@@ -120,7 +120,7 @@ def factors(node: TradeOff) -> Factors:
     while stack:  # every node is taken once
         part, count = stack.pop()
         if count > MOST_COPIES:
-            msg = f"k = {shown(count)} copies of {shorten(part.text)} are too many; at most {nearest(MOST_COPIES)} are counted."
+            msg = f"k = {value_text(count)} copies of {shorten(part.text)} are too many; at most {nearest(MOST_COPIES)} are counted."
             raise BudgetError(msg)
         if type(part) is Power:
             stack.append((part.base, count * part.k))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpcore.core.errors import ParseError
-from dpcore.core.parameter import shown
+from dpcore.core.parameter import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,7 +158,7 @@ class _FormulaParser:
             match = _TOKEN.match(self.text, start)
             if match is None:
                 place = start + len(self.text[start:]) - len(self.text[start:].lstrip())
-                self._fail(place, f"unexpected {shown(self.text[place])}")
+                self._fail(place, f"unexpected {value_text(self.text[place])}")
             kind = str(match.lastgroup)
             tokens.append((kind, match[kind], match.start(kind)))
             start = match.end()
@@ -166,7 +166,7 @@ class _FormulaParser:
 
     def _fail(self, place: int, reason: str) -> NoReturn:
         words = f"a formula has numbers, {VARIABLE}, + - * / ^, brackets and {', '.join((*_MANY, *_ONE))}"
-        msg = f"The formula {shown(self.text)}: {reason} at character {place + 1}; {words}."
+        msg = f"The formula {value_text(self.text)}: {reason} at character {place + 1}; {words}."
         raise ParseError(msg)
 
     @property
@@ -179,14 +179,14 @@ class _FormulaParser:
 
     def expect(self, sign: str) -> None:
         if self.token[1] != sign:
-            token = shown(self.token[1]) if self.token[0] != "end" else "the end"
-            self._fail(self.token[2], f"expected {shown(sign)}, found {token}")
+            token = value_text(self.token[1]) if self.token[0] != "end" else "the end"
+            self._fail(self.token[2], f"expected {value_text(sign)}, found {token}")
         self.take()
 
     def whole(self) -> FormulaNode:
         node = self.sum()
         if self.token[0] != "end":
-            self._fail(self.token[2], f"unexpected {shown(self.token[1])}")
+            self._fail(self.token[2], f"unexpected {value_text(self.token[1])}")
         return node
 
     def sum(self) -> FormulaNode:
@@ -235,7 +235,7 @@ class _FormulaParser:
             return FormulaNode(VARIABLE)
         if kind == "name" and text in (*_ONE, *_MANY):
             return self.function(text)
-        token = shown(text) if kind != "end" else "the end"
+        token = value_text(text) if kind != "end" else "the end"
         return self._fail(place, f"expected a number, {VARIABLE}, a function or a bracket, found {token}")
 
     def function(self, name: str) -> FormulaNode:

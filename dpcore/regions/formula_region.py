@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest
-from dpcore.core.parameter import Choice, shown
+from dpcore.core.parameter import Choice, value_text
 from dpcore.core.registry import Oracle, Parameter, register
 from dpcore.curves import polygon_algebra
 from dpcore.curves.bound import Outer
@@ -85,7 +85,7 @@ class FormulaRegion(Atom):
         if bad.any():
             at, value = float(a[bad][0]), float(values[bad][0])
             said = nearest(value) if np.isfinite(value) else "not a number"
-            msg = f"The formula {shown(self.formula)} must be between 0 and 1 - a; at a = {nearest(at)} it is {said}."
+            msg = f"The formula {value_text(self.formula)} must be between 0 and 1 - a; at a = {nearest(at)} it is {said}."
             raise DomainError(msg)
         return np.clip(values, 0.0, 1 - a)
 
@@ -97,14 +97,14 @@ class FormulaRegion(Atom):
     def _check_convex(self, a: FloatArray, values: FloatArray) -> None:
         rises = np.diff(values) > SLACK
         if rises.any():
-            msg = f"The formula {shown(self.formula)} must not increase; it does after a = {nearest(float(a[:-1][rises][0]))}."
+            msg = f"The formula {value_text(self.formula)} must not increase; it does after a = {nearest(float(a[:-1][rises][0]))}."
             raise DomainError(msg)
         share = (a[1:-1] - a[:-2]) / (a[2:] - a[:-2])
         chord = values[:-2] * (1 - share) + values[2:] * share
         above = values[1:-1] > chord + SLACK
         if above.any():
             msg = (
-                f"The formula {shown(self.formula)} must be convex; it is not at a = {nearest(float(a[1:-1][above][0]))}. "
+                f"The formula {value_text(self.formula)} must be convex; it is not at a = {nearest(float(a[1:-1][above][0]))}. "
                 f'Write tradeoff("...", "convex") for its convex envelope.'
             )
             raise DomainError(msg)

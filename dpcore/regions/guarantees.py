@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.notices import notice
 from dpcore.core.numerals import nearest, numeral
-from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, shown
+from dpcore.core.registry import DELTA, EPSILON, ETA, MU, Oracle, Parameter, register, value_text
 from dpcore.curves import polygon_algebra, renyi_divergence
 from dpcore.curves.gaussian import GaussianCurve
 from dpcore.curves.polygon import Polygon
@@ -366,7 +366,7 @@ class Pmf(Atom):
 
     def _masses(self, shift: float) -> FloatArray:
         if shift not in (0.0, 1.0):
-            msg = f"shift must be 0 (the first distribution) or 1 (the second), got {shown(shift)}."
+            msg = f"shift must be 0 (the first distribution) or 1 (the second), got {value_text(shift)}."
             raise DomainError(msg)
         return np.array(self.q if shift else self.p)
 

@@ -23,7 +23,7 @@ from dpcore.core.kinds import settled
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.question import question, remarked
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.curves import tangents
 from dpcore.curves.bound import lifted, published
 from dpcore.curves.combined import closed
@@ -328,7 +328,7 @@ class TradeOff(ABC):
 
     def __xor__(self, other: object) -> TradeOff:
         """Refuse ``^``, which in Python binds weaker than ``*``."""
-        msg = f"In Python k-fold composition is written ** k, not ^: use ({shorten(self.text)}) ** {shown(other)}."
+        msg = f"In Python k-fold composition is written ** k, not ^: use ({shorten(self.text)}) ** {value_text(other)}."
         raise DomainError(msg)
 
 
@@ -345,7 +345,7 @@ def exponent(k: object) -> int:
 def joinable(other: object, sign: str) -> TradeOff:
     """Return the region, or raise a sentence that says the operator `sign` joins regions only."""
     if not getattr(other, "is_region", False):
-        msg = f"{sign} joins two regions, got {shown(other)}."
+        msg = f"{sign} joins two regions, got {value_text(other)}."
         raise DomainError(msg)
     return cast("TradeOff", other)
 

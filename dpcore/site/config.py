@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DomainError, DpcoreError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.data import default_site
 from dpcore.files.paths import inside, link
 from dpcore.language.problems import nearest, quoted
@@ -158,7 +158,7 @@ def _logo(name: str, path: Path, text: str) -> str:
 
 def _language(tag: str, place: str) -> str:
     if not LANGUAGE.fullmatch(tag):
-        msg = f"{place}: language must be a language tag such as en, de or pt-BR, got {shown(tag)}."
+        msg = f"{place}: language must be a language tag such as en, de or pt-BR, got {value_text(tag)}."
         raise SpecError(msg)
     return tag
 
@@ -175,7 +175,7 @@ def app_address(address: str, place: str) -> str:
 def _rows(table: Any, key: str, file: str) -> list[Any]:
     rows = table.get(key, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        msg = f"{file}: {key} is written as tables [[{key}]], got {shown(rows)}."
+        msg = f"{file}: {key} is written as tables [[{key}]], got {value_text(rows)}."
         raise SpecError(msg)
     return rows
 
@@ -195,7 +195,7 @@ def _section(row: Any, path: Path) -> Section:
     _check_keys(row, _SECTION, place)
     kind = _text(row, "kind", place)
     if kind not in KINDS:
-        msg = f"{place}: kind is one of {', '.join(KINDS)}, got {shown(kind)}."
+        msg = f"{place}: kind is one of {', '.join(KINDS)}, got {value_text(kind)}."
         raise SpecError(msg)
     try:
         folder = inside(path.parent, _text(row, "folder", place, "."))
@@ -207,11 +207,11 @@ def _section(row: Any, path: Path) -> Section:
         raise SpecError(msg)
     pages = row.get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(name, str) for name in pages):
-        msg = f"{place}: pages is a list of names, got {shown(pages)}."
+        msg = f"{place}: pages is a list of names, got {value_text(pages)}."
         raise SpecError(msg)
     name, title = _text(row, "name", place), _text(row, "title", place)
     if not NAME.fullmatch(name):
-        msg = f"{place}: name begins the addresses of its pages: use lower-case letters, digits, - and _, got {shown(name)}."
+        msg = f"{place}: name begins the addresses of its pages: use lower-case letters, digits, - and _, got {value_text(name)}."
         raise SpecError(msg)
     return Section(name, title, _text(row, "summary", place, ""), kind, folder, tuple(pages))
 
@@ -226,6 +226,10 @@ def _check_keys(table: Any, keys: tuple[str, ...], place: str) -> None:
 def _text(table: Any, key: str, place: str, default: str | None = None) -> str:
     value = table.get(key, default)
     if not isinstance(value, str):
-        msg = f"{place}: {key} must be a text, got {shown(value)}." if key in table else f"{place}: {key} is missing."
+        msg = (
+            f"{place}: {key} must be a text, got {value_text(value)}."
+            if key in table
+            else f"{place}: {key} is missing."
+        )
         raise SpecError(msg)
     return value

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.documents import bytes_of
 from dpcore.files.paths import inside
 from dpcore.site import markdown
@@ -208,7 +208,7 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str], 
     for one in several(facts.get("chapter", [])):
         title, texts = (one.get("title"), one.get("texts")) if isinstance(one, dict) else (None, None)
         if not isinstance(title, str) or not isinstance(texts, list) or not all(isinstance(n, str) for n in texts):
-            msg = f"{file.name}: a [[chapter]] has a title and texts, a list of names, got {shown(one)}."
+            msg = f"{file.name}: a [[chapter]] has a title and texts, a list of names, got {value_text(one)}."
             raise SpecError(msg)
         for name in texts:
             if chapters.setdefault(name, title) != title or texts.count(name) > 1:
@@ -217,7 +217,7 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str], 
     titles, summaries = (_texts(facts, key, file.name) for key in ("title", "summary"))
     constants = facts.get("constants", {})
     if not isinstance(constants, dict) or not all(isinstance(some, list) for some in constants.values()):
-        msg = f"{file.name}: constants is a table of lists, got {shown(constants)}."
+        msg = f"{file.name}: constants is a table of lists, got {value_text(constants)}."
         raise SpecError(msg)
     return chapters, titles, summaries, constants
 
@@ -225,7 +225,7 @@ def _order(file: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str], 
 def _texts(facts: Mapping[str, Any], key: str, file: str) -> dict[str, str]:
     table = facts.get(key, {})
     if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-        msg = f"{file}: {key} is a table of texts, got {shown(table)}."
+        msg = f"{file}: {key} is a table of texts, got {value_text(table)}."
         raise SpecError(msg)
     return table
 
@@ -287,7 +287,7 @@ def gallery_page(file: Path, section: str) -> Page:
     texts = {key: facts.get(key, "") for key in ("title", "summary", "text")}
     for key, value in texts.items():
         if not isinstance(value, str):
-            msg = f"{file.name}: {key} must be a text, got {shown(value)}."
+            msg = f"{file.name}: {key} must be a text, got {value_text(value)}."
             raise SpecError(msg)
     specs = read(file)
     path = f"{section}/{file.stem}.html"

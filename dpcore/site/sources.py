@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.labs import errata
 from dpcore.site.pages import Page, section_files
 from dpcore.specs import SpecError, load
@@ -107,7 +107,7 @@ def read_source(file: Path) -> tuple[str, list[SourceItem]]:
     source = facts.get("source")
     names = [one.name for one in errata.sources()]
     if source not in names:
-        msg = f"{file.name}: source is one of {', '.join(names)}, got {shown(source)}."
+        msg = f"{file.name}: source is one of {', '.join(names)}, got {value_text(source)}."
         raise SpecError(msg)
     items = [SourceItem(row[0], row[1], tuple(row[2:])) for row in _rows(facts, "items", file.name, 3)]
     left = [SourceItem(row[0], row[1], (), row[2]) for row in _rows(facts, "left", file.name, 3)]
@@ -118,7 +118,7 @@ def _rows(facts: Mapping[str, Any], key: str, file: str, least: int) -> list[lis
     rows = facts.get(key, [])
     for row in rows:
         if not isinstance(row, list) or len(row) < least or not all(isinstance(one, str) for one in row):
-            msg = f"{file}: each of {key} is a list of at least {least} texts: place, subject, references, got {shown(row)}."
+            msg = f"{file}: each of {key} is a list of at least {least} texts: place, subject, references, got {value_text(row)}."
             raise SpecError(msg)
     return list(rows)
 

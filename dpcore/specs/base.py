@@ -19,7 +19,7 @@ from dpcore.charts.theme import PLAIN
 from dpcore.core.domains import COUNT, TOLERANCE
 from dpcore.core.effort import effort
 from dpcore.core.errors import DpcoreError, InternalError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.language.numbers import read_value
 from dpcore.language.problems import nearest, quoted
 from dpcore.specs import recipes
@@ -323,7 +323,7 @@ def drawer_of(spec: Spec) -> Drawer:
     if not isinstance(kind, str) or kind not in kinds:
         hint = nearest(str(kind), kinds) or f"it is one of {', '.join(kinds)}."
         spec.fail(
-            f"draw must name a kind of figure, got {shown(kind)}; {hint}" if kind else f"draw is missing; {hint}",
+            f"draw must name a kind of figure, got {value_text(kind)}; {hint}" if kind else f"draw is missing; {hint}",
             "draw",
         )
     check_common(spec)
@@ -345,7 +345,7 @@ def guilty(spec: Spec, message: str) -> tuple[str, str]:
     own = [key for key in spec if key not in COMMON]
     for key in own:
         for leaf in _leaves(spec[key]):
-            if repr(leaf) in message if isinstance(leaf, str) else message.endswith(f"got {shown(leaf)}."):
+            if repr(leaf) in message if isinstance(leaf, str) else message.endswith(f"got {value_text(leaf)}."):
                 return key, leaf if isinstance(leaf, str) else ""
     for key in own:
         if re.match(rf"{re.escape(key)}\b", message):
@@ -369,16 +369,18 @@ def check_common(spec: Spec) -> None:
     """Check the keys that every figure has."""
     for key in TEXTS:
         if key in spec and (not isinstance(spec[key], str) or not spec[key].strip()):
-            spec.fail(f"expected a text, got {shown(spec[key])}.", key)
+            spec.fail(f"expected a text, got {value_text(spec[key])}.", key)
     if "name" in spec and not NAME.fullmatch(spec["name"]):
-        spec.fail(f"a name has lower-case letters, digits, - and _, got {shown(spec['name'])}.", "name")
+        spec.fail(f"a name has lower-case letters, digits, - and _, got {value_text(spec['name'])}.", "name")
     link = spec.get("link", {"page": "Home"})
     if not isinstance(link, Mapping) or not isinstance(link.get("page"), str) or set(link) - {"page", "state"}:
-        spec.fail(f'expected a table such as {{ page = "Privacy_regions", state = {{}} }}, got {shown(link)}.', "link")
+        spec.fail(
+            f'expected a table such as {{ page = "Privacy_regions", state = {{}} }}, got {value_text(link)}.', "link"
+        )
     state = link.get("state", {})
     for value in [*state.values()] if isinstance(state, Mapping) else [state]:
         if not all(isinstance(one, (str, int)) or (isinstance(one, float) and isfinite(one)) for one in several(value)):
-            spec.fail(f"state is a table of texts, numbers, true or false, got {shown(value)}.", "link")
+            spec.fail(f"state is a table of texts, numbers, true or false, got {value_text(value)}.", "link")
     if "link" in spec and "preset" in spec:
         spec.fail("link and preset say the same in two ways; give one of them.", "link")
     _height(spec)

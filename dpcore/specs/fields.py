@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dpcore.core.domains import REAL
 from dpcore.core.errors import DomainError, DpcoreError, ParseError
-from dpcore.core.registry import Parameter, shown
+from dpcore.core.registry import Parameter, value_text
 from dpcore.language import parse
 from dpcore.language.grammar import parse_syntax
 from dpcore.language.lists import parse_list
@@ -152,7 +152,7 @@ def one_of(value: Any, names: tuple[str, ...]) -> str:
     """Return the word if it is allowed."""
     if value not in names:
         hint = nearest(str(value), names) or f"it must be one of {', '.join(names)}."
-        msg = f"unknown value {shown(value)}; {hint}"
+        msg = f"unknown value {value_text(value)}; {hint}"
         raise DomainError(msg)
     return str(value)
 
@@ -161,21 +161,21 @@ def _some(value: Any) -> list[Any]:
     if isinstance(value, (str, dict)):
         return [value]
     if not isinstance(value, (list, tuple)) or not value:
-        msg = f"expected a list with at least one item, got {shown(value)}."
+        msg = f"expected a list with at least one item, got {value_text(value)}."
         raise DomainError(msg)
     return list(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        msg = f"expected a text, got {shown(value)}."
+        msg = f"expected a text, got {value_text(value)}."
         raise DomainError(msg)
     return value
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        msg = f"expected true or false, got {shown(value)}."
+        msg = f"expected true or false, got {value_text(value)}."
         raise DomainError(msg)
     return value
 
@@ -221,6 +221,6 @@ def _numbers(value: Any) -> tuple[float, ...]:
 
 def _mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        msg = f"expected a table such as {{ epsilon = 1 }}, got {shown(value)}."
+        msg = f"expected a table such as {{ epsilon = 1 }}, got {value_text(value)}."
         raise DomainError(msg)
     return dict(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DpcoreError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.documents import DocumentError, text_of, toml_of
 from dpcore.specs.base import Spec, SpecError
 
@@ -46,7 +46,7 @@ def read(path: str | Path, *, strict: bool = True) -> tuple[Spec, ...]:
     text = source_text(file)
     rows = load(text, file.name).get("figure", [])
     if not isinstance(rows, list):
-        msg = f"{file.name}: figures are tables [[figure]], got {shown(rows)}."
+        msg = f"{file.name}: figures are tables [[figure]], got {value_text(rows)}."
         raise SpecError(msg)
     starts = [match.start() for match in _HEADER.finditer(text)]
     if len(starts) != len(rows):

@@ -181,7 +181,7 @@ def _arguments(grid: Grid, cell: Mapping[str, AxisValue]) -> dict[str, AxisValue
 
 
 def _answers(measure: str, text: str, asked: list[dict[str, AxisValue]]) -> Iterator[Answer | str]:
-    """Return the answers of one expression; if they cannot be had together, one by one."""
+    """Return the answers of one expression; one by one if they cannot be computed together."""
     try:
         with effort(work=WORK * len(asked)), collected():
             return iter(MEASURES[measure].many(text, asked))

@@ -14,7 +14,7 @@ from dpcore.core.errors import DomainError, ParseError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import numeral
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.language.lists import parse_list
 from dpcore.language.problems import nearest, quoted
 from dpcore.sweeps.measures import MEASURES
@@ -77,7 +77,7 @@ class Grid:
             raise DomainError(msg)
         for name in names:
             if name not in holes:
-                msg = f"{{{name}}} has values but stands neither in the expression {shown(self.expression)} nor in an argument."
+                msg = f"{{{name}}} has values but stands neither in the expression {value_text(self.expression)} nor in an argument."
                 raise DomainError(msg)
         for name, value in self.arguments:
             if name not in measure.arguments:

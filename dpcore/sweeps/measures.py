@@ -71,7 +71,7 @@ class SweepMeasure:
     texts: tuple[str, ...] = field(default=())
 
     def check(self, arguments: Values) -> None:
-        """Refuse a question without an argument it needs, and a number outside its domain."""
+        """Refuse a question that lacks an argument, and a number outside its domain."""
         for name in self.needed:
             if name not in arguments:
                 msg = f"This measure needs {name}: a number, or a hole of the grid such as {{{name}}}."

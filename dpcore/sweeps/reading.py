@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.core.errors import DomainError, ParseError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.documents import text_of, toml_of
 from dpcore.sweeps.grid import Grid
 
@@ -34,7 +34,7 @@ def grid_of(document: dict[str, Any]) -> Grid:
     """Return the grid of a document that was read from TOML."""
     for name in ("expression", "measure"):
         if not isinstance(document.get(name), str):
-            msg = f'A sweep needs {name} = "...", got {shown(document.get(name))}.'
+            msg = f'A sweep needs {name} = "...", got {value_text(document.get(name))}.'
             raise ParseError(msg)
     axes = document.get("grid")
     if not isinstance(axes, dict) or not axes:

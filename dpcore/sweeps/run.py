@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int, float], None]
 
 WORTHWHILE: Final = 10.0
-"""Seconds of work left from which on a cluster on this machine is started: its processes take some seconds to be there."""
+"""A cluster on this machine is started if at least this many seconds of work are left: its processes need a few seconds to start."""
 
 AHEAD: Final = 4
-"""Parts that wait at every worker, so that none is idle and few are lost with one."""
+"""Parts queued at every worker: enough to keep it busy, few enough to lose little if it dies."""
 
 
 def sweep(
@@ -152,7 +152,7 @@ class Watch:
 def _computed(
     grid: Grid, numbers: list[int], tolerance: float, processes: int | None, scheduler: str | None
 ) -> Iterator[tuple[int, Part]]:
-    """Compute parts here, or from a point on elsewhere; in any order."""
+    """Compute parts here or, if much work is left, elsewhere; in any order."""
     start = time.monotonic()
     for count, number in enumerate(numbers):
         if scheduler is not None or (processes or 0) > 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.theorems import THEOREMS, Theorem, theorem
 from dpcore.theorems.record import Account
 
@@ -150,5 +150,5 @@ def accountant(name: str) -> AccountingMethod:
         return records[name]
     near = difflib.get_close_matches(str(name), list(records), 1)
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(records)}."
-    msg = f"There is no accountant {shown(name)}; {hint}"
+    msg = f"There is no accountant {value_text(name)}; {hint}"
     raise DomainError(msg)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.domains import COUNT, DELTA, LOSS_OR_INF, POSITIVE, SHARE
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.language.problems import quoted
 from dpcore.ledger import Ledger, Release
 from dpcore.regions.selection import MEAN, SHAPE
@@ -276,6 +276,6 @@ def _field(event: Any, name: str, default: Any = None) -> Any:
 def _list(event: Any, name: str) -> Sequence[Any]:
     value = _field(event, name)
     if not isinstance(value, (list, tuple)):
-        msg = f"{name} of {_name(event)} must be a list, got {shown(value)}."
+        msg = f"{name} of {_name(event)} must be a list, got {value_text(value)}."
         raise DomainError(msg)
     return value

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.documents import json_of
 from dpcore.training.events import ledger_from_event
 from dpcore.training.measurements import ledger_from_opendp, restored
@@ -43,7 +43,7 @@ def ledger_from_opacus(source: Any) -> Ledger:
     """
     history = source.get("history") if isinstance(source, Mapping) else getattr(source, "history", source)
     if not isinstance(history, (list, tuple)):
-        msg = f"An Opacus history is a list of (noise multiplier, sample rate, number of steps), got {shown(history)}."
+        msg = f"An Opacus history is a list of (noise multiplier, sample rate, number of steps), got {value_text(history)}."
         raise DomainError(msg)
     return Accountant(history).ledger()
 

@@ -131,7 +131,7 @@ class _Goal:
         return TrainingTarget("sigma", run.sigma, run, words)
 
     def likely(self, run: TrainingRun) -> bool:
-        """Whether the central limit says so: wrong by a little, and computed at once."""
+        """Whether the central limit says so: slightly wrong, but immediate."""
         sigma = max(run.sigma * (run.sampler.noise_share or 1.0) / run.unit_records, SIGMA.low)
         mu = clt_mu(sigma, run.rate, run.steps)
         return bool(GaussianCurve(mu).delta_bounds(np.array([self.epsilon]))[1][0] <= self.delta)
@@ -194,7 +194,7 @@ class _Goal:
 
 
 def _before(holds: Callable[[int], bool], good: int, bad: int) -> int:
-    """Return an integer from `good` to `bad` - 1 after which a condition stops to hold, by halving."""
+    """Return an integer from `good` to `bad` - 1 after which a condition no longer holds, by bisection."""
     while bad - good > 1:  # halves
         middle = (good + bad) // 2
         good, bad = (middle, bad) if holds(middle) else (good, middle)

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.core.rounding import up
 from dpcore.ledger import Ledger, Release
 
@@ -95,7 +95,7 @@ def _joined(parts: Parts) -> Parts:
 def _attribute(measurement: Any, name: str) -> Any:
     value = getattr(measurement, name, None)
     if value is None:
-        msg = f"A measurement of OpenDP has {name}, got {shown(measurement)}."
+        msg = f"A measurement of OpenDP has {name}, got {value_text(measurement)}."
         raise DomainError(msg)
     return value
 
@@ -204,7 +204,7 @@ def _only_constructors(data: Any) -> None:
                 msg = "The file holds a polars expression, which may carry code; it is not read."
                 raise DomainError(msg)
             if module not in MODULES or not known or str(name).startswith("make_user"):
-                msg = f"The file names {shown(f'{module}.{name}')}, which is not a constructor of a measurement."
+                msg = f"The file names {value_text(f'{module}.{name}')}, which is not a constructor of a measurement."
                 raise DomainError(msg)
             stack += list(part.values())
         elif isinstance(part, list):

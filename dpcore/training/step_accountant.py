@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core.domains import COUNT, POSITIVE, SHARE
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.ledger import Budget, Ledger, Release
 from dpcore.mechanisms.poisson_gaussian import PoissonGaussian
@@ -65,7 +65,7 @@ class StepRecord:
         if isinstance(entry, StepRecord):
             return entry
         if not isinstance(entry, (tuple, list)) or len(entry) not in {2, 3}:
-            msg = f"Steps are (noise multiplier, sample rate, number of steps), got {shown(entry)}."
+            msg = f"Steps are (noise multiplier, sample rate, number of steps), got {value_text(entry)}."
             raise DomainError(msg)
         return cls(*entry)
 
@@ -242,7 +242,7 @@ class Accountant:
             With a key ``history``, as `state_dict` and Opacus write it.
         """
         if not isinstance(state, dict) and not hasattr(state, "get"):
-            msg = f"A state is a mapping with a history, got {shown(state)}."
+            msg = f"A state is a mapping with a history, got {value_text(state)}."
             raise DomainError(msg)
         history = state.get("history")
         if not isinstance(history, (list, tuple)):

@@ -1,4 +1,4 @@
-r"""The cost of tuning: several runs with different settings, of which the best one is published.
+r"""The cost of tuning: several runs with different settings, of which only the best is published.
 
 - A fixed number k of runs: the published run is one of k, so the composition of all k is safe, and close to what selection can reveal.
 - A random number of runs, drawn beforehand and kept secret: much less, because an attacker does not know of how many runs the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import Parameter, shown
+from dpcore.core.registry import Parameter, value_text
 from dpcore.utility.base import QUANTILE, Fact, UtilityMeasure, UtilityPair
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Choosing(UtilityPair):
         index = np.minimum(np.searchsorted(options, releases), options.size - 1)
         if not np.array_equal(options[index], releases):
             wrong = np.asarray(releases)[options[index] != releases]
-            msg = f"A release of {self.title} must be one of its {options.size} options, got {shown(float(wrong[0]))}."
+            msg = f"A release of {self.title} must be one of its {options.size} options, got {value_text(float(wrong[0]))}."
             raise DomainError(msg)
         return {name: cost[index] for name, cost in self.costs(data).items()}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
-from dpcore.core.registry import Parameter, shown
+from dpcore.core.registry import Parameter, value_text
 from dpcore.files.sheet import LONGEST_NAME
 from dpcore.mechanisms.geometric import Geometric
 from dpcore.mechanisms.laplace import Laplace
@@ -93,7 +93,7 @@ class Counting(Single):
         super().__post_init__()
         object.__setattr__(self, "equals", " ".join(self.equals.split()))
         if len(self.equals) > LONGEST_NAME or _SETTING.search(self.equals):
-            msg = f"equals must be an answer of at most {LONGEST_NAME} characters without ' name=', got {shown(self.equals)}."
+            msg = f"equals must be an answer of at most {LONGEST_NAME} characters without ' name=', got {value_text(self.equals)}."
             raise DomainError(msg)
 
     @property

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -86,7 +86,7 @@ class Dataset:
     def within(self, lower: Any, upper: Any) -> Dataset:
         """Return the same records with other public bounds: those outside are moved, or left out if they were before."""
         if self.categories:
-            msg = f"Answers from a list have no bounds, got {shown(lower)} and {shown(upper)}."
+            msg = f"Answers from a list have no bounds, got {value_text(lower)} and {value_text(upper)}."
             raise DomainError(msg)
         if len(self.raw) == self.n:
             return Dataset.clipped(self.raw, lower, upper, self.name)[0]
@@ -123,7 +123,7 @@ class Dataset:
     def check_numbers(self, query: str) -> None:
         """Refuse text where a query, such as "a mean", is about numbers."""
         if self.categories:
-            msg = f"{query} is of numbers; {shown(self.name)} holds answers such as {shown(self.categories[0])}: choose a column of numbers."
+            msg = f"{query} is of numbers; {value_text(self.name)} holds answers such as {value_text(self.categories[0])}: choose a column of numbers."
             raise DomainError(msg)
 
     @classmethod
@@ -131,7 +131,7 @@ class Dataset:
         """Return categorical data: `codes` are 0, ..., m - 1, the places of the answers among `categories`."""
         names = tuple(categories)
         if len(names) < 2:
-            msg = f"categories must be at least two names, got {shown(names)}."
+            msg = f"categories must be at least two names, got {value_text(names)}."
             raise DomainError(msg)
         return cls(codes, np.array(0.0), np.array(len(names) - 1.0), name, names)
 
@@ -230,7 +230,7 @@ def _records(values: Any) -> NDArray[np.float64]:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"values must be numbers, one per record or one row per record, got {shown(values)}."
+        msg = f"values must be numbers, one per record or one row per record, got {value_text(values)}."
         raise DomainError(msg) from None
     if array.ndim not in (1, 2) or array.size == 0:
         msg = f"values must be at least one record in one or two dimensions, got an array of shape {array.shape}."
@@ -249,10 +249,10 @@ def _bounds(lower: Any, upper: Any, d: int) -> tuple[NDArray[np.float64], NDArra
         try:
             array = np.array(np.broadcast_to(np.asarray(bound, dtype=np.float64), (d,)))
         except (TypeError, ValueError):
-            msg = f"{name} must be one number, or one for each of the {d} columns, got {shown(bound)}."
+            msg = f"{name} must be one number, or one for each of the {d} columns, got {value_text(bound)}."
             raise DomainError(msg) from None
         if not np.isfinite(array).all():
-            msg = f"{name} must be finite, got {shown(bound)}."
+            msg = f"{name} must be finite, got {value_text(bound)}."
             raise DomainError(msg)
         pair.append(array)
     if not (pair[0] < pair[1]).all():

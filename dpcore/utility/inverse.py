@@ -11,7 +11,7 @@ from dpcore.core.effort import checkpoint
 from dpcore.core.errors import DomainError
 from dpcore.core.kinds import WORDS
 from dpcore.core.numerals import nearest
-from dpcore.core.registry import Parameter, shown
+from dpcore.core.registry import Parameter, value_text
 from dpcore.utility.simulate import moved
 from dpcore.words import outward
 
@@ -204,7 +204,9 @@ def _parameter(pair: UtilityPair, name: str) -> Parameter:
         return parameters[name]
     if name == "n":
         return Parameter("n", "integer", low=1, high=MOST_RECORDS, label="n", meaning="how many records")
-    msg = f"{pair.name} has no parameter {shown(name)} to solve for; choose one of {', '.join((*parameters, 'n'))}."
+    msg = (
+        f"{pair.name} has no parameter {value_text(name)} to solve for; choose one of {', '.join((*parameters, 'n'))}."
+    )
     raise DomainError(msg)
 
 

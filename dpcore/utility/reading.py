@@ -15,7 +15,7 @@ import numpy as np
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest, numeral
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.columns import read_columns
 from dpcore.files.sheet import LONGEST_NAME, MISSING, number_in, rows_of
 from dpcore.utility.dataset import OTHER, Dataset
@@ -177,15 +177,15 @@ def declared(categories: str | Sequence[str], most: int = MOST_LABELS) -> tuple[
     )
     names = tuple(" ".join(str(name).split()) for row in rows for name in row)
     if not 1 <= len(names) <= most or "" in names:
-        msg = f'categories must be 1 to {most} names such as "A,B,C", none of them empty, got {shown(categories)}.'
+        msg = f'categories must be 1 to {most} names such as "A,B,C", none of them empty, got {value_text(categories)}.'
         raise DomainError(msg)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        msg = f"categories must be different from each other, got {shown(twice)} twice."
+        msg = f"categories must be different from each other, got {value_text(twice)} twice."
         raise DomainError(msg)
     longest = max(names, key=len)
     if len(longest) > LONGEST_NAME:
-        msg = f"A category may have at most {LONGEST_NAME} characters, got {shown(longest)}."
+        msg = f"A category may have at most {LONGEST_NAME} characters, got {value_text(longest)}."
         raise DomainError(msg)
     return names
 
@@ -248,7 +248,9 @@ def _bins(categories: str | Sequence[str], others: str) -> tuple[str, ...]:
     if others == OTHERS[0] and OTHER not in names:
         names = (*names, OTHER)
     if len(names) < 2:
-        msg = f"categories must give at least two bins, that of other answers included; got {shown(names[0])} alone."
+        msg = (
+            f"categories must give at least two bins, that of other answers included; got {value_text(names[0])} alone."
+        )
         raise DomainError(msg)
     return names
 
@@ -321,20 +323,22 @@ class _Tally:
         if why not in self.first:
             return ""
         row, cell = self.first[why]
-        return f" (the first: {shown(cell)} in row {row})" if cell else f" (the first: row {row})"
+        return f" (the first: {value_text(cell)} in row {row})" if cell else f" (the first: row {row})"
 
     def nothing(self, column: str, what: str) -> DomainError:
         """Return the error of a column without any value."""
         if not self.rows:
-            return DomainError(f"The file has 0 rows of data under its first line, so column {shown(column)} is empty.")
+            return DomainError(
+                f"The file has 0 rows of data under its first line, so column {value_text(column)} is empty."
+            )
         rows = f"{grouped(self.rows)} row{'s' * (self.rows != 1)}"
-        return DomainError(f"Column {shown(column)} gives no {what}: of its {rows}, {self.reasons()}.")
+        return DomainError(f"Column {value_text(column)} gives no {what}: of its {rows}, {self.reasons()}.")
 
     def words(self, column: str, count: int, what: str) -> list[str]:
         """Say how many values there are, and what became of the other rows."""
         values = f"{grouped(count)} {what if count != 1 else what.removesuffix('s')}"
         rows = f"{grouped(self.rows)} row{'s' * (self.rows != 1)}"
-        sentences = [f"{values} read from {rows} of column {shown(column)}."]
+        sentences = [f"{values} read from {rows} of column {value_text(column)}."]
         if self.lost():
             sentences.append(f"{_values(sum(self.dropped.values()))} dropped: {self.reasons()}.")
         sentences += self.commas

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.data import data_folder
 from dpcore.files.sheet import open_csv
 from dpcore.utility.dataset import Dataset
@@ -79,7 +79,7 @@ def sample_sheet(name: str) -> Sheet:
     """
     known = _described()
     if name not in known:
-        msg = f"There is no sample dataset {shown(name)}; choose one of {', '.join(known)}."
+        msg = f"There is no sample dataset {value_text(name)}; choose one of {', '.join(known)}."
         raise DomainError(msg)
     return open_csv((data_folder() / "datasets" / known[name]["file"]).read_bytes())
 
@@ -115,7 +115,7 @@ def _whole(name: str) -> Dataset:
     """Return all rows of a sample column."""
     columns = samples()
     if name not in columns:
-        msg = f"There is no sample dataset {shown(name)}; choose one of {', '.join(columns)}."
+        msg = f"There is no sample dataset {value_text(name)}; choose one of {', '.join(columns)}."
         raise DomainError(msg)
     about = columns[name]
     sheet = open_csv(about.file.read_bytes())

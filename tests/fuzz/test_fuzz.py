@@ -72,6 +72,7 @@ def test_a_line_of_the_corpus() -> None:
         value_of("open('x')")
 
 
+@pytest.mark.long
 def test_links_go_to_every_page() -> None:
     drawn = [links.draw_link(1, index) for index in range(len(links.pages()))]
     assert [file for file, _ in drawn] == links.pages()

@@ -18,7 +18,7 @@ import numpy as np
 from dpcore.core.domains import COUNT, POSITIVE, REAL
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
-from dpcore.core.registry import shown, unknown
+from dpcore.core.registry import unknown, value_text
 from dpcore.files.sheet import number_in, rows_of
 from dpcore.words import grouped
 
@@ -119,7 +119,7 @@ class Cuts(Rule):
         """Check that the ends rise."""
         _EDGE.array(self.ends)
         if any(a >= b for a, b in zip(self.ends, self.ends[1:], strict=False)):
-            msg = f"The ends of the intervals of {self.column!r} must rise, got {shown(list(self.ends))}."
+            msg = f"The ends of the intervals of {self.column!r} must rise, got {value_text(list(self.ends))}."
             raise DomainError(msg)
 
     def texts(self, data: Microdata, column: CodedColumn) -> list[str]:
@@ -181,7 +181,7 @@ class Groups(Rule):
         answers = [answer for _, members in self.groups for answer in members]
         twice = next((answer for answer in answers if answers.count(answer) > 1), None)
         if twice is not None:
-            msg = f"Each answer of {self.column!r} belongs to one group, got {shown(twice)} in two."
+            msg = f"Each answer of {self.column!r} belongs to one group, got {value_text(twice)} in two."
             raise DomainError(msg)
 
     def texts(self, data: Microdata, column: CodedColumn) -> list[str]:
@@ -226,7 +226,7 @@ def notes(data: Microdata, rules: Sequence[Rule]) -> tuple[str, ...]:
             if count:
                 named = column.texts[undeclared.index(True)]
                 sentences.append(
-                    f"{grouped(count)} answers of {rule.column!r} in no group became {OTHER!r} (the first: {shown(named)})."
+                    f"{grouped(count)} answers of {rule.column!r} in no group became {OTHER!r} (the first: {value_text(named)})."
                 )
     return tuple(sentences)
 
@@ -251,7 +251,7 @@ def rules_of(text: str, data: Microdata) -> tuple[Rule, ...]:
     """
     pieces = [piece.strip() for row in rows_of(csv.reader([text], skipinitialspace=True)) for piece in row]
     if len(pieces) > MOST_RULES:
-        msg = f"At most {MOST_RULES} rules are read, got {len(pieces)}."
+        msg = f"A generalisation has at most {MOST_RULES} rules, got {len(pieces)}."
         raise DomainError(msg)
     return tuple(_rule(piece, data) for piece in pieces if piece)
 
@@ -261,7 +261,7 @@ def _rule(piece: str, data: Microdata) -> Rule:
     if not owners:
         name, colon, _ = piece.partition(":")
         if not colon:
-            msg = f"A rule of generalisation is column:how, such as age:10 or zip:2*, got {shown(piece)}."
+            msg = f"A rule of generalisation is column:how, such as age:10 or zip:2*, got {value_text(piece)}."
             raise DomainError(msg)
         raise DomainError(unknown("column", name.strip(), data.names))
     column = max(owners, key=len)
@@ -290,7 +290,7 @@ def _group(part: str, piece: str) -> tuple[str, tuple[str, ...]]:
     name, _, members = part.partition("=")
     answers = tuple(" ".join(member.split()) for member in members.split("|"))
     if not name.strip() or "" in answers:
-        msg = f"A group is name=answer|answer, got {shown(part)} in {shown(piece)}."
+        msg = f"A group is name=answer|answer, got {value_text(part)} in {value_text(piece)}."
         raise DomainError(msg)
     return " ".join(name.split()), answers
 
@@ -299,7 +299,7 @@ def _number(text: str, piece: str) -> float:
     value = number_in(text)
     if value is None:
         msg = (
-            f"The rule {shown(piece)} cannot be read: write column:10 for intervals, column:2* for first characters, "
+            f"The rule {value_text(piece)} cannot be read: write column:10 for intervals, column:2* for first characters, "
             "column:18|65 for ends, or column:name=a|b for groups."
         )
         raise DomainError(msg)

@@ -14,7 +14,7 @@ from dpcore.core.errors import DomainError
 from dpcore.core.notices import notice
 from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.core.rounding import up
 from dpcore.files.matrices import NamedMatrix
 from dpcore.files.sheet import number_in
@@ -114,7 +114,7 @@ def noise_of(text: str, data: Microdata) -> ColumnNoise:
     size, at, start = how.partition("@")
     numbers = [number_in(size), number_in(start) if at else 0.0]
     if known is None or not name or numbers[0] is None or numbers[1] is None:
-        msg = f"Noise is written as k-noise age:2.5 or k-PRAM age:5 (method, column and size), got {shown(text)}."
+        msg = f"Noise is written as k-noise age:2.5 or k-PRAM age:5 (method, column and size), got {value_text(text)}."
         raise DomainError(msg)
     return ColumnNoise(data.column(name).name, known, numbers[0], numbers[1])
 

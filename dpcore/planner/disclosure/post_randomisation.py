@@ -19,7 +19,7 @@ import pandas as pd
 
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
-from dpcore.core.registry import Parameter, shown
+from dpcore.core.registry import Parameter, value_text
 from dpcore.files.columns import CodedColumn
 from dpcore.local.channels import Channel
 from dpcore.local.hypotheses import SUM_TOLERANCE
@@ -96,7 +96,7 @@ def transition(matrix: NamedMatrix, categories: tuple[str, ...] = ()) -> Channel
         wrong = next((value for value in row if not 0.0 <= value <= 1.0 + SUM_TOLERANCE), None)
         total = math.fsum(row)
         if wrong is not None or abs(total - 1.0) > SUM_TOLERANCE:
-            got = f"the entry {shown(wrong)}" if wrong is not None else f"a sum of {shown(total)}"
+            got = f"the entry {value_text(wrong)}" if wrong is not None else f"a sum of {value_text(total)}"
             msg = f"Row {name!r} of the matrix must hold probabilities that add up to 1, got {got}."
             raise DomainError(msg)
     return Channel(matrix.rows, names, names, "PRAM")
@@ -126,7 +126,7 @@ class Pram:
             row, text = grouped(data.row_number(column.row_of(strange[0]))), column.texts[strange[0]]
             msg = (
                 f"Row {row}: column {name!r} must hold one of the categories "
-                f"{', '.join(channel.letters)[:120]}, got {shown(text) if text else 'a missing value'}."
+                f"{', '.join(channel.letters)[:120]}, got {value_text(text) if text else 'a missing value'}."
             )
             raise DomainError(msg)
         return cls(column, channel)

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core.domains import REAL
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.utility.dataset import Dataset
 from dpcore.utility.reading import ColumnReading, read_labels, read_numbers
 
@@ -48,7 +48,7 @@ def read_indicator(
     if equals is not None:
         reading = read_labels(sheet, name, [equals])
         meets = reading.dataset.column == 0
-        words = f"{name} equal to {shown(equals)}"
+        words = f"{name} equal to {value_text(equals)}"
     else:
         least = float(REAL.but(name="at_least").check(at_least))
         reading = read_numbers(sheet, name, -_FAR, _FAR)

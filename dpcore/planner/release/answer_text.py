@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dpcore.core.domains import REAL
 from dpcore.core.errors import DomainError
-from dpcore.core.parameter import one_of, shown
+from dpcore.core.parameter import one_of, value_text
 from dpcore.language.numbers import read_value
 from dpcore.planner.release.catalogue import KINDS
 from dpcore.planner.release.plan import PlanAnswer
@@ -50,7 +50,7 @@ def parse_answer(text: str) -> PlanAnswer:
         end = marks[place + 1].start() if place + 1 < len(marks) else stop
         name, value = mark[1].lower(), text[mark.end() : end].strip()
         if name in values:
-            msg = f"The answer {shown(text)} says {name} twice."
+            msg = f"The answer {value_text(text)} says {name} twice."
             raise DomainError(msg)
         values[name] = _number(name, value) if name in _NUMBERS else value.strip("`") if name == "by" else value
     return PlanAnswer(**values)
@@ -64,7 +64,7 @@ def _head(head: str, text: str) -> dict[str, Any]:
     kind = next((name for name in sorted(KINDS, key=len, reverse=True) if re.match(rf"{name}\b", lowered)), None)
     if kind is None:
         first = head.split()[0] if head else ""
-        one_of(f"The kind of answer in {shown(text)}", KINDS).check(first)
+        one_of(f"The kind of answer in {value_text(text)}", KINDS).check(first)
         raise DomainError(first)  # the line above says why
     column = re.sub(r"^(of|with)\b\s*", "", head[len(kind) :].strip(), flags=re.IGNORECASE).strip().strip("`")
     return {"kind": kind, **({"column": column} if column else {})}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
-from dpcore.core.parameter import one_of, shown
+from dpcore.core.parameter import one_of, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,23 +53,23 @@ class ColumnComparison:
         """Check the operator and the values."""
         one_of("operator", OPERATORS).check(self.operator)
         if not self.column.strip() or "`" in self.column or not self.column.isprintable():
-            msg = f"A comparison needs the name of a column on one line, without a backtick; got {shown(self.column)}."
+            msg = f"A comparison needs the name of a column on one line, without a backtick; got {value_text(self.column)}."
             raise DomainError(msg)
         if not 1 <= len(self.values) <= (MOST_VALUES if self.operator == "in" else 1):
             msg = f"{self.column} {self.operator} takes one value, in a list of up to {MOST_VALUES}; got {len(self.values)}."
             raise DomainError(msg)
         texts = [isinstance(value, str) for value in self.values]
         if any(texts) and not all(texts):
-            msg = f"The values of {self.column} {self.operator} mix text and numbers: {shown(self.values)}."
+            msg = f"The values of {self.column} {self.operator} mix text and numbers: {value_text(self.values)}."
             raise DomainError(msg)
         if not any(texts) and not all(math.isfinite(float(value)) for value in self.values):
-            msg = f"The values of {self.column} {self.operator} must be finite, got {shown(self.values)}."
+            msg = f"The values of {self.column} {self.operator} must be finite, got {value_text(self.values)}."
             raise DomainError(msg)
         if self.operator in ("<", "<=", ">", ">=") and any(texts):
-            msg = f"{self.column} {self.operator} compares numbers, got the text {shown(self.values[0])}."
+            msg = f"{self.column} {self.operator} compares numbers, got the text {value_text(self.values[0])}."
             raise DomainError(msg)
         if any('"' in value or not value.isprintable() for value in self.values if isinstance(value, str)):
-            msg = f"A text in a condition must be on one line, without a quotation mark; got {shown(self.values)}."
+            msg = f"A text in a condition must be on one line, without a quotation mark; got {value_text(self.values)}."
             raise DomainError(msg)
 
     @property
@@ -100,7 +100,7 @@ class Condition:
         types: dict[str, bool] = {}
         for one in self.comparisons:
             if types.setdefault(one.column, one.is_text) != one.is_text:
-                msg = f"Column {shown(one.column)} is compared with text and with a number in one condition."
+                msg = f"Column {value_text(one.column)} is compared with text and with a number in one condition."
                 raise DomainError(msg)
 
     def __bool__(self) -> bool:
@@ -142,7 +142,7 @@ def parse_condition(text: str) -> Condition:
     'department = "IT" and salary >= 50000'
     """
     if len(str(text)) > LONGEST:
-        msg = f"A condition has at most {LONGEST} characters, got {shown(text)}."
+        msg = f"A condition has at most {LONGEST} characters, got {value_text(text)}."
         raise DomainError(msg)
     tokens = list(_tokens(str(text)))
     if not tokens:
@@ -163,7 +163,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while text[at:].strip():  # a token of the text each round
         match = _TOKEN.match(text, at)
         if match is None:
-            raise _problem(text, f"a name, a sign or a value at {shown(text[at : at + 20].strip())}")
+            raise _problem(text, f"a name, a sign or a value at {value_text(text[at : at + 20].strip())}")
         kind = str(match.lastgroup)
         word = match[kind]
         if kind in ("quoted", "column"):
@@ -175,7 +175,9 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _problem(text: str, expected: str) -> DomainError:
-    return DomainError(f"The condition {shown(text)} cannot be read: expected {expected}. Write it like {EXAMPLE}.")
+    return DomainError(
+        f"The condition {value_text(text)} cannot be read: expected {expected}. Write it like {EXAMPLE}."
+    )
 
 
 def _comparison(tokens: Sequence[tuple[str, str]], at: int, text: str) -> tuple[ColumnComparison, int]:

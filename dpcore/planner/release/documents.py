@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
-from dpcore.core.parameter import shown
+from dpcore.core.parameter import value_text
 from dpcore.files.documents import json_of, toml_of
 from dpcore.language.problems import nearest
 from dpcore.planner.release.plan import PlanAnswer, PublicColumn, ReleasePlan
@@ -79,13 +79,13 @@ def plan_from_dict(values: Mapping[str, Any]) -> ReleasePlan:
         `PublicColumn`.
     """
     if not isinstance(values, dict):
-        msg = f"A plan is a table with answers and columns, got {shown(values)}."
+        msg = f"A plan is a table with answers and columns, got {value_text(values)}."
         raise DomainError(msg)
     own = _checked(values, ReleasePlan, "the plan")
     for name, kind in ((ANSWERS, PlanAnswer), (COLUMNS, PublicColumn)):
         items = own.get(name, [])
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            msg = f"{name} of a plan must be a list of tables, got {shown(items)}."
+            msg = f"{name} of a plan must be a list of tables, got {value_text(items)}."
             raise DomainError(msg)
         parts = []
         for place, item in enumerate(items, start=1):
@@ -105,16 +105,16 @@ def _checked(values: Mapping[str, Any], kind: type, where: str) -> dict[str, Any
     for name, value in values.items():
         if name not in known:
             hint = nearest(str(name), known)
-            msg = f"{shown(name)} is not a field of {where}{f'; {hint}' if hint else '.'}"
+            msg = f"{value_text(name)} is not a field of {where}{f'; {hint}' if hint else '.'}"
             raise DomainError(msg)
         if name in _TEXTS and not isinstance(value, str):
-            msg = f"{name} in {where} must be a text, got {shown(value)}."
+            msg = f"{name} in {where} must be a text, got {value_text(value)}."
             raise DomainError(msg)
         if name in _FLAGS and not isinstance(value, bool):
-            msg = f"{name} in {where} must be true or false, got {shown(value)}."
+            msg = f"{name} in {where} must be true or false, got {value_text(value)}."
             raise DomainError(msg)
         if name in _LISTS and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
-            msg = f"{name} in {where} must be a list of texts, got {shown(value)}."
+            msg = f"{name} in {where} must be a list of texts, got {value_text(value)}."
             raise DomainError(msg)
     missing = [name for name, one in known.items() if one.default is MISSING and name not in values]
     if missing:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from dpcore.calibration.candidates import Candidate, offered
 from dpcore.core.errors import DomainError
-from dpcore.core.parameter import shown
+from dpcore.core.parameter import value_text
 from dpcore.core.rounding import up
 from dpcore.language import parse
 from dpcore.mechanisms.exponential import Exponential
@@ -66,7 +66,7 @@ def suitable(plan: ReleasePlan, charge: Charge) -> tuple[type[Mechanism], ...]:
 
     chosen = tuple(one for one in offered() if fits(one) and (not plan.noises or one.entry.name in plan.noises))
     if not chosen:
-        msg = f"None of the noises {plan.noise or ', '.join(offered_names())} suits {shown(members[0].name)}."
+        msg = f"None of the noises {plan.noise or ', '.join(offered_names())} suits {value_text(members[0].name)}."
         raise DomainError(msg)
     return chosen
 

@@ -13,7 +13,7 @@ from dpcore.core.domains import COUNT, DELTA, EPSILON, MU, POSITIVE, REAL
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import numeral
-from dpcore.core.parameter import one_of, shown
+from dpcore.core.parameter import one_of, value_text
 from dpcore.core.registry import RELATIONS
 from dpcore.planner.release.conditions import Condition, parse_condition
 from dpcore.utility.dataset import OTHER
@@ -66,20 +66,22 @@ class PublicColumn:
     def __post_init__(self) -> None:
         """Check the bounds or the categories."""
         if not str(self.name).strip() or not str(self.name).isprintable():
-            msg = f"A column needs a name on one line, got {shown(self.name)}."
+            msg = f"A column needs a name on one line, got {value_text(self.name)}."
             raise DomainError(msg)
         if self.categories:
             if self.lower is not None or self.upper is not None:
-                msg = f"Column {shown(self.name)} has bounds and categories; it holds numbers or answers, not both."
+                msg = (
+                    f"Column {value_text(self.name)} has bounds and categories; it holds numbers or answers, not both."
+                )
                 raise DomainError(msg)
             object.__setattr__(self, "categories", declared(self.categories))
             return
         if self.lower is None or self.upper is None:
-            msg = f"Column {shown(self.name)} needs a lower and an upper bound, or categories, known without the data."
+            msg = f"Column {value_text(self.name)} needs a lower and an upper bound, or categories, known without the data."
             raise DomainError(msg)
         low, high = (REAL.but(name=f"{end} of {self.name}").check(getattr(self, end)) for end in ("lower", "upper"))
         if not low < high:
-            msg = f"The lower bound of {shown(self.name)} must be below the upper bound, got {numeral(low)} and {numeral(high)}."
+            msg = f"The lower bound of {value_text(self.name)} must be below the upper bound, got {numeral(low)} and {numeral(high)}."
             raise DomainError(msg)
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
@@ -88,7 +90,7 @@ class PublicColumn:
     def bounds(self) -> tuple[float, float]:
         """The bounds of numbers."""
         if self.lower is None or self.upper is None:
-            msg = f"{shown(self.name)} holds answers such as {shown(self.categories[0])}: choose a column of numbers."
+            msg = f"{value_text(self.name)} holds answers such as {value_text(self.categories[0])}: choose a column of numbers."
             raise DomainError(msg)
         return self.lower, self.upper
 
@@ -102,7 +104,7 @@ class PublicColumn:
     def names(self) -> tuple[str, ...]:
         """The categories with the one for all other answers."""
         if not self.categories:
-            msg = f"{shown(self.name)} holds numbers; declare categories to use it as answers."
+            msg = f"{value_text(self.name)} holds numbers; declare categories to use it as answers."
             raise DomainError(msg)
         return self.categories if OTHER in self.categories else (*self.categories, OTHER)
 
@@ -161,7 +163,9 @@ class PlanAnswer:
         for name in ("column", "label", "by"):
             value = getattr(self, name)
             if not isinstance(value, str) or len(value) > LONGEST_LABEL or not value.isprintable():
-                msg = f"{name} must be a text of at most {LONGEST_LABEL} characters on one line, got {shown(value)}."
+                msg = (
+                    f"{name} must be a text of at most {LONGEST_LABEL} characters on one line, got {value_text(value)}."
+                )
                 raise DomainError(msg)
         _BINS.check(self.bins)
         object.__setattr__(self, "level", _LEVEL.check(self.level))
@@ -262,7 +266,7 @@ class ReleasePlan:
         if self.rows is not None:
             _ROWS.check(self.rows)
         if not self.person_column.isprintable():
-            msg = f"person_column must be a name on one line, got {shown(self.person_column)}."
+            msg = f"person_column must be a name on one line, got {value_text(self.person_column)}."
             raise DomainError(msg)
         if self.records > 1 and not self.person_column:
             msg = f"One person has up to {self.records} records: name the column that says which person a record belongs to."
@@ -275,7 +279,7 @@ class ReleasePlan:
         names = [column.name for column in self.columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            msg = f"Column {shown(twice)} is described {names.count(twice)} times; once is enough."
+            msg = f"Column {value_text(twice)} is described {names.count(twice)} times; once is enough."
             raise DomainError(msg)
         for place, answer in enumerate(self.answers, start=1):
             try:
@@ -293,14 +297,12 @@ class ReleasePlan:
                 continue
             if bool(column.categories) != one.is_text:
                 what = "text" if column.categories else "numbers"
-                msg = (
-                    f"Column {shown(one.column)} holds {what}, but {one.text} compares it with {shown(one.values[0])}."
-                )
+                msg = f"Column {value_text(one.column)} holds {what}, but {one.text} compares it with {value_text(one.values[0])}."
                 raise DomainError(msg)
             unknown = next((value for value in one.values if column.categories and value not in column.names), None)
             if unknown is not None:
                 known = ", ".join(column.names)
-                msg = f"{shown(unknown)} is not among the declared categories of {shown(one.column)}: {known[:200]}."
+                msg = f"{value_text(unknown)} is not among the declared categories of {value_text(one.column)}: {known[:200]}."
                 raise DomainError(msg)
 
     @property
@@ -316,7 +318,7 @@ class ReleasePlan:
         """Return what is public about a column; an error says that nothing is."""
         if name not in self._by_name:
             known = ", ".join(self._by_name) or "none"
-            msg = f"Nothing public is stated about column {shown(name)} (stated: {known[:200]}): give its bounds or categories."
+            msg = f"Nothing public is stated about column {value_text(name)} (stated: {known[:200]}): give its bounds or categories."
             raise DomainError(msg)
         return self._by_name[name]
 
@@ -334,7 +336,7 @@ class ReleasePlan:
         size = answer.size if answer.size is not None else self.rows
         if size is None:
             msg = (
-                f"To share out the budget by errors, the error of {shown(answer.name)} needs a public guess of the number of "
+                f"To share out the budget by errors, the error of {value_text(answer.name)} needs a public guess of the number of "
                 "records: state rows (or size of the answer). It must not be counted from the data."
             )
             raise DomainError(msg)

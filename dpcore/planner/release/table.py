@@ -12,7 +12,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.microdata import read_microdata
 from dpcore.files.sheet import Sheet, open_csv
 from dpcore.planner.release.table_columns import EMPTY, bounded, number_cells, text_cells, undeclared
@@ -177,6 +177,6 @@ def used_columns(plan: ReleasePlan) -> tuple[list[str], list[str]]:
             (texts if one.is_text else numbers)[one.column] = None
     both = next((name for name in numbers if name in texts), None)
     if both is not None:
-        msg = f"Column {shown(both)} is used as numbers and as text."
+        msg = f"Column {value_text(both)} is used as numbers and as text."
         raise DomainError(msg)
     return list(numbers), list(texts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.sheet import number_in
 from dpcore.utility.dataset import OTHER
 from dpcore.words import grouped
@@ -35,13 +35,13 @@ def number_cells(data: Microdata, column: CodedColumn) -> tuple[FloatArray, list
     parts = []
     for why, places in wrong.items():  # distinct texts come in the order of their first rows
         row, text = data.row_number(column.row_of(places[0])), column.texts[places[0]]
-        example = f": {shown(text)}" if text else ""
+        example = f": {value_text(text)}" if text else ""
         parts.append(f"{grouped(int(column.counts[places].sum()))} {why} (the first in row {grouped(row)}{example})")
     if all(value is None for value in values):
-        msg = f"Column {shown(column.name)} gives no number: of its {grouped(data.rows)} rows, {', '.join(parts)}."
+        msg = f"Column {value_text(column.name)} gives no number: of its {grouped(data.rows)} rows, {', '.join(parts)}."
         raise DomainError(msg)
     cells = np.array([np.nan if value is None else value for value in values])[column.codes]
-    words = f"Cells of column {shown(column.name)} without a number: {', '.join(parts)}; they are left out."
+    words = f"Cells of column {value_text(column.name)} without a number: {', '.join(parts)}; they are left out."
     return cells, [*([words] if parts else []), *data.comma_words([column.name])]
 
 
@@ -51,9 +51,9 @@ def text_cells(data: Microdata, column: CodedColumn) -> tuple[Places, tuple[str,
     places = np.where(column.missing, EMPTY, np.cumsum(~column.missing) - 1).astype(np.int32)
     empty = int(column.counts[column.missing].sum())
     if empty == data.rows:
-        msg = f"Column {shown(column.name)} has no text: all its {grouped(data.rows)} rows are empty."
+        msg = f"Column {value_text(column.name)} has no text: all its {grouped(data.rows)} rows are empty."
         raise DomainError(msg)
-    words = f"{_cells(empty, 'empty cell')} in column {shown(column.name)}: no condition holds there."
+    words = f"{_cells(empty, 'empty cell')} in column {value_text(column.name)}: no condition holds there."
     return places[column.codes], tuple(names), [words] if empty else []
 
 
@@ -64,9 +64,9 @@ def undeclared(data: Microdata, column: CodedColumn, names: tuple[str, ...]) -> 
     if not others:
         return []
     row = grouped(data.row_number(column.row_of(others[0])))
-    first = f"(the first in row {row}: {shown(column.texts[others[0]])})"
+    first = f"(the first in row {row}: {value_text(column.texts[others[0]])})"
     count = _cells(int(column.counts[others].sum()), "answer")
-    return [f"{count} of column {shown(column.name)} not declared {first}: counted as {OTHER!r}."]
+    return [f"{count} of column {value_text(column.name)} not declared {first}: counted as {OTHER!r}."]
 
 
 def _cells(count: int, what: str) -> str:
@@ -77,7 +77,7 @@ def bounded(data: Microdata, persons: CodedColumn, limit: int) -> tuple[Flags, l
     """Return which records are among the first `limit` of their person, and sentences about the others."""
     known = ~persons.missing[persons.codes]
     if not known.any():
-        msg = f"No record has a person in column {shown(persons.name)}: there is nothing to release."
+        msg = f"No record has a person in column {value_text(persons.name)}: there is nothing to release."
         raise DomainError(msg)
     order = np.argsort(persons.codes, kind="stable")
     ordered = persons.codes[order]
@@ -85,7 +85,7 @@ def bounded(data: Microdata, persons: CodedColumn, limit: int) -> tuple[Flags, l
     rank[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
     beyond, counts = known & (rank >= limit), persons.counts[~persons.missing]
     words = [
-        f"{grouped(len(counts))} persons in column {shown(persons.name)}, at most {grouped(int(counts.max()))} records each."
+        f"{grouped(len(counts))} persons in column {value_text(persons.name)}, at most {grouped(int(counts.max()))} records each."
     ]
     if beyond.any():
         row = grouped(data.row_number(int(np.argmax(beyond))))

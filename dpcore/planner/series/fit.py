@@ -20,7 +20,7 @@ from scipy.special import chdtri, stdtrit
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest
 from dpcore.core.parameter import one_of
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.planner.series.model import MOST_STATES, SeriesModel, pooled_model
 from dpcore.words import grouped
 
@@ -208,7 +208,7 @@ def _full(panel: Panel) -> SeriesFit:
     gaps = np.argwhere(~np.isfinite(panel.numbers))
     if len(gaps):
         user, time = panel.users[int(gaps[0][0])], panel.times[int(gaps[0][1])]
-        msg = f"A full autoregression needs every user at every time, got no value of user {shown(user)} at {shown(time)}."
+        msg = f"A full autoregression needs every user at every time, got no value of user {value_text(user)} at {value_text(time)}."
         raise DomainError(msg)
     if times - 1 <= n + 1:
         msg = f"A full autoregression of {n} users needs at least {n + 3} times, got {times}; choose pooled."

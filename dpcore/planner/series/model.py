@@ -27,7 +27,7 @@ from dpcore.core.domains import COUNT, POSITIVE, SIGMA
 from dpcore.core.errors import DomainError
 from dpcore.core.lazy import Lazy
 from dpcore.core.numerals import nearest, numeral
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.language.numbers import number
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class SeriesModel:
                 msg = f"{name} must be square, {same}, got {len(rows)} x {widths or 0}."
                 raise DomainError(msg)
             if not np.isfinite(rows).all():
-                msg = f"{name} must hold finite numbers, got {shown(rows)}."
+                msg = f"{name} must hold finite numbers, got {value_text(rows)}."
                 raise DomainError(msg)
         check_covariance(np.array(self.covariance))
         REACH.check(self.reach)
@@ -288,7 +288,7 @@ def check_covariance(sigma: FloatArray) -> None:
 
 
 def _no_prior(text: str) -> DomainError:
-    return DomainError(f"A prior is {', '.join(PRIORS)} or a variance above 0; {shown(text)} is none of them.")
+    return DomainError(f"A prior is {', '.join(PRIORS)} or a variance above 0; {value_text(text)} is none of them.")
 
 
 def prior_of(text: str) -> str | float:

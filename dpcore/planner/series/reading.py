@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import nearest, numeral
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.sheet import number_in
 from dpcore.planner.series.fit import Panel
 from dpcore.planner.series.model import MOST_RELEASES
@@ -52,7 +52,7 @@ def read_panel(data: Microdata, user: str, time: str = "", value: str = "", *, l
     people = data.column(user)
     if people.missing.any():
         row = data.row_number(people.row_of(int(np.argmax(people.missing))))
-        msg = f"Row {grouped(row)}: column {shown(user)} must name a user, got a missing value."
+        msg = f"Row {grouped(row)}: column {value_text(user)} must name a user, got a missing value."
         raise DomainError(msg)
     if time:
         values, times = _long(data, people, data.column(time), data.column(value))
@@ -86,7 +86,7 @@ def _long(
 ) -> tuple[FloatArray, tuple[str, ...]]:
     if moments.missing.any():
         row = data.row_number(moments.row_of(int(np.argmax(moments.missing))))
-        msg = f"Row {grouped(row)}: column {shown(moments.name)} must name a time, got a missing value."
+        msg = f"Row {grouped(row)}: column {value_text(moments.name)} must name a time, got a missing value."
         raise DomainError(msg)
     numbers = data.parsed(column, "a number", missing=True)[column.codes]
     order = _order(moments.texts, comma=data.comma)
@@ -105,13 +105,13 @@ def _first_gap(data: Microdata, measured: list[CodedColumn]) -> str:
     if not gaps:
         return ""
     place, name = min(gaps, key=lambda gap: gap[0])
-    return f"row {grouped(data.row_number(place))}" + (f", column {shown(name)}" if len(measured) > 1 else "")
+    return f"row {grouped(data.row_number(place))}" + (f", column {value_text(name)}" if len(measured) > 1 else "")
 
 
 def _first_pair(people: CodedColumn, times: tuple[str, ...], values: FloatArray) -> str:
     """Name the first user without a row at some time."""
     user, moment = np.argwhere(np.isnan(values))[0].tolist()
-    return f"no row for user {shown(people.texts[user])} at {shown(times[moment])}"
+    return f"no row for user {value_text(people.texts[user])} at {value_text(times[moment])}"
 
 
 def _order(times: tuple[str, ...], *, comma: bool) -> NDArray[np.int64]:
@@ -130,7 +130,7 @@ def _check_once(data: Microdata, people: CodedColumn, moments: CodedColumn, cell
     one, two = np.flatnonzero(cell == which)[:2].tolist()
     user, moment = people.texts[people.codes[two]], moments.texts[moments.codes[two]]
     msg = (
-        f"Row {grouped(data.row_number(two))}: user {shown(user)} has a value at {shown(moment)} already, in row "
+        f"Row {grouped(data.row_number(two))}: user {value_text(user)} has a value at {value_text(moment)} already, in row "
         f"{grouped(data.row_number(one))}."
     )
     raise DomainError(msg)
@@ -141,7 +141,7 @@ def _wide(data: Microdata, people: CodedColumn) -> tuple[FloatArray, tuple[str, 
         twice = int(np.argmax(people.counts > 1))
         row = data.row_number(int(np.flatnonzero(people.codes == twice)[1]))
         msg = (
-            f"Row {grouped(row)}: user {shown(people.texts[twice])} has a row already; if rows are users at one time each, "
+            f"Row {grouped(row)}: user {value_text(people.texts[twice])} has a row already; if rows are users at one time each, "
             "name the columns of time and value."
         )
         raise DomainError(msg)

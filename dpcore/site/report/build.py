@@ -170,12 +170,6 @@ class ReportBuilder:
         return BuiltReport(target, drawn)
 
 
-def report_html(source: Path, progress: Progress, settings: Mapping[str, str] | None = None) -> str:
-    """Return the page of a report."""
-    document = load_document(source, settings)
-    return _html(document, drawn_figures(document, None, progress)[0], citations_of(document))
-
-
 def _html(document: Document, figures: Mapping[str, RenderedFigure], citations: Citations) -> str:
     from dpcore.site.report.page import report_page  # noqa: PLC0415  # loads the templates
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import dpcore
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.core.lazy import Lazy
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.documents import bytes_of
 from dpcore.files.paths import inside
 from dpcore.files.sheet import decoded
@@ -213,7 +213,7 @@ def _toml(source: Path, whole: str, settings: Mapping[str, str]) -> tuple[Front,
     """Read a report in TOML: its text, then each of its figures under a heading of its own."""
     facts = load(whole, source.name)
     if "text" in facts and not isinstance(facts["text"], str):
-        msg = f"{source.name}, line {lines_above(whole, 'text') + 1}: text must be a text, got {shown(facts['text'])}."
+        msg = f"{source.name}, line {lines_above(whole, 'text') + 1}: text must be a text, got {value_text(facts['text'])}."
         raise SpecError(msg)
     front = front_of(facts, whole, source.name, settings, more=("text", "figure"))
     if not front.title:

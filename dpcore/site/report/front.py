@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.language.numbers import number
 from dpcore.language.problems import nearest, quoted
 from dpcore.site.config import APP, LANGUAGE, app_address
@@ -143,27 +143,29 @@ def front_of(
         if key == "date" and isinstance(value, (dt.date, dt.datetime)):
             value = value.isoformat()
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            fail(key, f"{key} must be a text, got {shown(value)}.")
+            fail(key, f"{key} must be a text, got {value_text(value)}.")
         if value is not None:
             facts[key] = value.strip()
     facts |= {key: table[key] for key in FLAGS if key in table}
     for key in FLAGS:
         if not isinstance(facts.get(key, False), bool):
-            fail(key, f"{key} must be true or false, got {shown(table[key])}.")
+            fail(key, f"{key} must be true or false, got {value_text(table[key])}.")
     if "app" in facts:
         facts["app"] = app_address(facts["app"], place_of(source, file, "app"))
     if "language" in facts and not LANGUAGE.fullmatch(facts["language"]):
-        fail("language", f"language must be a language tag such as en, de or pt-BR, got {shown(facts['language'])}.")
+        fail(
+            "language", f"language must be a language tag such as en, de or pt-BR, got {value_text(facts['language'])}."
+        )
     date = facts.get("date", TODAY)
     if date not in (TODAY, NEWEST) and not any(sign.isdigit() for sign in date):
-        fail("date", f"date is a day, {TODAY!r} or {NEWEST!r}, got {shown(facts['date'])}.")
+        fail("date", f"date is a day, {TODAY!r} or {NEWEST!r}, got {value_text(facts['date'])}.")
     facts["authors"] = _authors(table.get("authors", ()), place_of(source, file, "authors"))
     facts["parameters"] = _parameters(table.get("set", {}), settings, source, file)
     facts["values"] = _expressions(table.get("values", {}), source, file)
     require = table.get("require", [])
     require = [require] if isinstance(require, str) else require
     if not isinstance(require, list) or not all(isinstance(one, str) and one.strip() for one in require):
-        fail("require", f"require must be a condition or a list of conditions, got {shown(require)}.")
+        fail("require", f"require must be a condition or a list of conditions, got {value_text(require)}.")
     facts["require"] = tuple((one, _line_of(source, one)) for one in require)
     lines = {key: _line_in(place_of(source, file, key), file) for key in table}
     return Front(**facts, above=above, lines=lines)
@@ -189,7 +191,7 @@ def _authors(rows: Any, place: str) -> tuple[Author, ...]:
             or not all(isinstance(value, str) for value in facts.values())
             or not facts.get("name", "").strip()
         ):
-            msg = f'{place}: authors are names, or tables such as {{ name = "A. Author", affiliation = "Office" }}, got {shown(row)}.'
+            msg = f'{place}: authors are names, or tables such as {{ name = "A. Author", affiliation = "Office" }}, got {value_text(row)}.'
             raise SpecError(msg)
         authors.append(Author(**facts))
     return tuple(authors)
@@ -198,13 +200,13 @@ def _authors(rows: Any, place: str) -> tuple[Author, ...]:
 def _parameters(table: Any, settings: Mapping[str, str], source: str, file: str) -> dict[str, float | str]:
     place = place_of(source, file, "set")
     if not isinstance(table, dict):
-        msg = f"{place}: set is a table [set] of numbers and texts, got {shown(table)}."
+        msg = f"{place}: set is a table [set] of numbers and texts, got {value_text(table)}."
         raise SpecError(msg)
     values: dict[str, float | str] = {}
     for name, value in table.items():
         own = place_of(source, file, name)
         if not _NAME.fullmatch(name) or isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            msg = f"{own}: a parameter has a name of letters, digits and _, and a number or a text, got {name} = {shown(value)}."
+            msg = f"{own}: a parameter has a name of letters, digits and _, and a number or a text, got {name} = {value_text(value)}."
             raise SpecError(msg)
         values[name] = value
     for name, text in settings.items():
@@ -217,7 +219,7 @@ def _parameters(table: Any, settings: Mapping[str, str], source: str, file: str)
             continue
         typed = number(text)
         if typed is None:
-            msg = f"{file}: the parameter {name} is a number, got {shown(text)}."
+            msg = f"{file}: the parameter {name} is a number, got {value_text(text)}."
             raise SpecError(msg)
         values[name] = typed
     return values
@@ -225,13 +227,13 @@ def _parameters(table: Any, settings: Mapping[str, str], source: str, file: str)
 
 def _expressions(table: Any, source: str, file: str) -> dict[str, tuple[str, int]]:
     if not isinstance(table, dict):
-        msg = f"{place_of(source, file, 'values')}: values is a table [values] of expressions, got {shown(table)}."
+        msg = f"{place_of(source, file, 'values')}: values is a table [values] of expressions, got {value_text(table)}."
         raise SpecError(msg)
     values = {}
     for name, text in table.items():
         place = place_of(source, file, name)
         if not _NAME.fullmatch(name) or not isinstance(text, str) or not text.strip():
-            msg = f"{place}: a value is a name and an expression in quotes, got {name} = {shown(text)}."
+            msg = f"{place}: a value is a name and an expression in quotes, got {name} = {value_text(text)}."
             raise SpecError(msg)
         values[name] = (text, _line_in(place, file))
     return values

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.planner.series.fit import MODELS
 from dpcore.planner.series.model import STATIONARY, prior_of
 from dpcore.specs import fields
@@ -19,7 +19,7 @@ def _rows(value: Any) -> tuple[tuple[float, ...], ...]:
     """Return rows of numbers."""
     good = isinstance(value, (list, tuple)) and all(isinstance(row, (list, tuple)) for row in value)
     if not good or not all(isinstance(x, (int, float)) and not isinstance(x, bool) for row in value for x in row):
-        msg = f"expected rows of numbers such as [[0.5, 0.1], [0, 0.5]], got {shown(value)}."
+        msg = f"expected rows of numbers such as [[0.5, 0.1], [0, 0.5]], got {value_text(value)}."
         raise DomainError(msg)
     return tuple(tuple(float(x) for x in row) for row in value)
 

@@ -9,7 +9,7 @@ import pandas as pd
 from dpcore.core.domains import COUNT, DELTA, LOSS, ORDER, SHARE
 from dpcore.core.errors import DomainError
 from dpcore.core.numerals import numeral
-from dpcore.core.parameter import one_of, shown
+from dpcore.core.parameter import one_of, value_text
 from dpcore.curves.gaussian_range import ALPHA
 from dpcore.theorems.conversion import concentrated, gaussian, groups, leakage, renyi, statements, variation
 from dpcore.theorems.conversion.gaussian import RANGE_FORMULA
@@ -69,7 +69,7 @@ def convert(
         for a range of rates, the row states the range, brackets, and how far the Gaussian curve is off there.
     """
     if not getattr(region, "is_region", False):
-        msg = f"convert takes a region such as dp(1), got {shown(region)}."
+        msg = f"convert takes a region such as dp(1), got {value_text(region)}."
         raise DomainError(msg)
     options = Options(
         _numbers(DELTA, delta, DEFAULT_DELTA if epsilon is None else ()),

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcore.core.errors import DomainError
-from dpcore.core.registry import shown
+from dpcore.core.registry import value_text
 from dpcore.files.sheet import decoded, filled, number_in, open_csv, rows_of
 from dpcore.values.quantity import NumberValue, RecordValue, TextValue, Value, given
 
@@ -27,7 +27,7 @@ def _rows(scope: Scope, file: str) -> tuple[tuple[str, ...], list[list[str]]]:
 
 def _place(columns: tuple[str, ...], column: str) -> int:
     if column not in columns:
-        msg = f"The file has the columns {', '.join(columns)[:200]}; there is no column {shown(column)}."
+        msg = f"The file has the columns {', '.join(columns)[:200]}; there is no column {value_text(column)}."
         raise DomainError(msg)
     return columns.index(column)
 
@@ -39,7 +39,7 @@ def cell(scope: Scope, file: str, column: str, row: Any = 1) -> Value:
     if isinstance(row, str):
         matches = [cells for cells in rows if cells and cells[0].strip() == row]
         if len(matches) != 1:
-            msg = f"{len(matches)} rows have {shown(row)} in the first column; it must be one."
+            msg = f"{len(matches)} rows have {value_text(row)} in the first column; it must be one."
             raise DomainError(msg)
         cells = matches[0]
     else:
@@ -61,8 +61,8 @@ def table(scope: Scope, file: str, column: str = "") -> RecordValue:
         numbers = [number_in(cells[place]) if place < len(cells) else None for cells in rows]
         if any(one is None for one in numbers) or not numbers:
             at = numbers.index(None) + 1 if None in numbers else 1
-            got = shown(rows[at - 1][place]) if rows and place < len(rows[at - 1]) else "nothing"
-            msg = f"Row {at}: column {shown(column)} must hold a number, with a point as the decimal sign, got {got}."
+            got = value_text(rows[at - 1][place]) if rows and place < len(rows[at - 1]) else "nothing"
+            msg = f"Row {at}: column {value_text(column)} must hold a number, with a point as the decimal sign, got {got}."
             raise DomainError(msg)
         exact = [float(one) for one in numbers if one is not None]
         parts |= {
