@@ -30,7 +30,9 @@ SAMPLE = {
 }
 _DONE = """() => {
   const near = [...document.querySelectorAll("[data-figure]")].filter(p => p.getBoundingClientRect().top < innerHeight);
-  return document.readyState === "complete" && near.every(p => p.classList.contains("shown"));
+  const wide = [...document.querySelectorAll(".formula")].filter(f => f.scrollWidth > f.clientWidth + 1);
+  const reached = wide.every(f => f.tabIndex === 0);  // soon after the page is shown
+  return document.readyState === "complete" && reached && near.every(p => p.classList.contains("shown"));
 }"""
 
 
@@ -214,5 +216,5 @@ def test_the_errata_can_be_filtered_and_code_copied(visit: Visitor) -> None:
     assert heading.get_attribute("href", timeout=5000).startswith("#")
     names = [one.get_attribute("aria-label") for one in text.get_by_role("button", name="Copy code block").all()]
     assert len(names) == len(set(names)) > 0  # those under closed figures are not reached yet
-    text.locator("article pre code.language-python").first.scroll_into_view_if_needed()
+    text.locator("article .code:not(details *) code.language-python").first.scroll_into_view_if_needed()
     text.locator("pre .code-keyword").first.wait_for()

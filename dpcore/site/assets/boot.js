@@ -101,13 +101,13 @@
   const idle = window.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => 10 }), 50));
   let left = [];
   const some = (deadline) => {
-    while (left.length && deadline.timeRemaining() > 5) measure(left.splice(0, 5));
-    if (left.length) idle(some);
+    do measure(left.splice(0, 5)); while (left.length && deadline.timeRemaining() > 5);
+    if (left.length) idle(some, { timeout: 500 });
   };
   const reach = () => {
     const waiting = left.length > 0;
     left = [...formulas];
-    if (left.length && !waiting) idle(some);
+    if (left.length && !waiting) idle(some, { timeout: 500 });
   };
   const seen = new IntersectionObserver((all) => measure(all.filter((one) => one.isIntersecting).map((one) => one.target)));
   formulas.forEach((place) => seen.observe(place));
