@@ -321,10 +321,9 @@ def deployments_figure(frame: pd.DataFrame, measure: str, *, look: Look = PLAIN)
     first, last = frame.iloc[0], frame.iloc[-1]
     words = (
         f"Of {len(frame)} records, {first['name']} promises the most ({_DEPLOYED[measure]} at most {outward(float(first['value']), 3)}), and "
-        f"{last['name']} the least ({outward(float(last['value']), 3)}). Units and periods differ: a promise for a day starts again every day."
+        f"{last['name']} the least ({outward(float(last['value']), 3)}). Units and periods differ: a promise for a day starts again every day. "
+        f"Colours are periods, from the top: {', '.join(dict.fromkeys(rows['series']))}."
     )
-    figure = bar_figure(
+    return bar_figure(
         rows, words, axis=f"{_DEPLOYED[measure]}, at most", title="Published deployments", frame=frame, look=look
     )
-    periods = ", ".join(dict.fromkeys(rows["series"]))
-    return replace(figure, notes=(f"Colours are periods, from the top: {periods}.",))

@@ -37,7 +37,8 @@ def shown_value(one: Value, *formats: str) -> str:
     Returns
     -------
     str
-        A bound is rounded to its safe side, an exact number up; a given number is shown as it is.
+        A bound is rounded to its safe side, an exact number up; a given number is shown as it is, or rounded to nearest if a
+        number of digits is asked for.
 
     Examples
     --------
@@ -47,10 +48,11 @@ def shown_value(one: Value, *formats: str) -> str:
     ... )
     ('0.1235 (upper bound)', '0.13')
     """
-    digits, words = DIGITS, set[str]()
+    asked: int | None = None
+    words = set[str]()
     for text in formats:
         if text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_DIGITS:
-            digits = int(text)
+            asked = int(text)
         elif text in FORMATS and text != "digits":
             words.add(text)
         else:
@@ -68,10 +70,11 @@ def shown_value(one: Value, *formats: str) -> str:
         return (
             one.text if isinstance(one, TextValue) else one.words if isinstance(one, RecordValue) else str(one.region)
         )
-    return _number(one, digits, words)
+    return _number(one, asked, words)
 
 
-def _number(one: NumberValue, digits: int, words: set[str]) -> str:
+def _number(one: NumberValue, asked: int | None, words: set[str]) -> str:
+    digits = DIGITS if asked is None else asked
     kind = "" if one.kind == GIVEN or "plain" in words else f" ({_kind_words(one)})"
     if "full" in words:
         return numeral(one.value) + kind
@@ -81,9 +84,9 @@ def _number(one: NumberValue, digits: int, words: set[str]) -> str:
     if "both" in words or one.kind == BRACKET:
         sides = (outward(scale * one.low, digits, up=False), outward(scale * one.high, digits))
         return f"between {sides[0]}{unit} and {sides[1]}{unit}" if sides[0] != sides[1] else f"{sides[0]}{unit}{kind}"
-    if one.kind == GIVEN:
+    if one.kind == GIVEN and asked is None:
         return (nearest(scale * one.high, 15) if scale != 1 else numeral(one.high)) + unit
-    if one.kind == APPROXIMATE:
+    if one.kind in (GIVEN, APPROXIMATE):
         return nearest(scale * one.value, digits) + unit + kind
     return outward(scale * one.value, digits, up=one.kind != "lower") + unit + kind
 

@@ -14,7 +14,7 @@ from dpcore import parse
 from dpcore.core.errors import DpcoreError
 from dpcore.ledger import open_ledger, total
 from dpcore.values import NumberValue, Scope, condition, parse_value, shown_value, text_functions, value
-from dpcore.values.quantity import combined
+from dpcore.values.quantity import GIVEN, combined
 
 REPORTS = Path(__file__).resolve().parents[2] / "data" / "reports"
 
@@ -137,3 +137,10 @@ def test_mistakes_are_sentences(text: str, words: str) -> None:
 def test_no_text_does_harm(text: str) -> None:
     with contextlib.suppress(DpcoreError):
         parse_value(text)
+
+
+def test_digits_that_are_asked_for_hold_for_given_numbers_too() -> None:
+    rate = NumberValue(256 / 60000, 256 / 60000, GIVEN)
+    assert shown_value(rate) == "0.004266666666666667"
+    assert shown_value(rate, "4") == "0.004267"
+    assert shown_value(rate, "2", "percent") == "0.43 %"

@@ -131,7 +131,7 @@ def _broken_entry(references: bytes, name: str) -> str:
 
 
 def _listed(keys: set[str]) -> str:
-    return f"it has {', '.join(sorted(keys)[:20])}."
+    return f"it has {', '.join(sorted(keys)[:20])}." if keys else "no reference was found in it."
 
 
 def _citations(document: Document) -> Iterator[tuple[Token, int]]:
