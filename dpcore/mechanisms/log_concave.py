@@ -37,6 +37,9 @@ Function = Callable[[Any], Any]
 _RELATIVE = 1e-12  # relative error that every cdf is assumed to have: a few library calls; brackets are wider by it
 _ABSOLUTE = 1e-15  # its absolute error above 1/2, where doubles are spaced by 1.1e-16
 _WORST = 1e-6  # a quantile that misses cdf by more is taken for a mistake; up to it, brackets are widened by 4 times the miss
+# The first fence whose gains are certainly lower ends the search. It is too far by at most this factor: there a gain is lower by
+# the square of the factor times the error of F, which is the width of a bracket near the largest loss, where delta is small.
+_WIDER, _FENCES = 2.0**0.5, 39
 # Where the functions are checked: 1 % steps in the middle and 5 per power of ten in both tails.
 _RATES = np.concatenate((np.geomspace(1e-6, 0.04, 25), np.linspace(0.05, 0.95, 91), 1 - np.geomspace(0.04, 1e-6, 25)))
 
@@ -305,12 +308,23 @@ class Shifted(ByBeta):
         return self if self.symmetric else Shifted(self.noise, self.move, mirrored=not self.mirrored)
 
     def _fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
-        """Bracket the largest gain around -log alpha = u; the bounds of the power include the rounding of the functions."""
+        """Bracket the largest gain around -log alpha = u; the bounds of the power include the rounding of the functions.
+
+        A fence with a reach for each side is the closer one beside a kink, one with the same reach where the gain is smooth or the
+        optimum is at the edge.
+        """
+        lower, upper = super()._fence(u, epsilon)
+        below, above = self._even_fence(u, epsilon)
+        lower = np.maximum(lower, below)
+        return lower, np.asarray(np.clip(np.fmin(upper, above), lower, 1.0), dtype=np.float64)
+
+    def _even_fence(self, u: FloatArray, epsilon: FloatArray) -> Bounds:
+        """Return the same from the first pair of points, equally far on both sides, whose gains are certainly lower."""
         floor = self.q_inf
         lower = np.maximum(self._gain(u, epsilon, 0), floor)
         upper = np.full(u.size, np.nan)
         reach = np.full(u.size, 1e-6)
-        for _ in range(14):
+        for _ in range(_FENCES):
             points = [u + reach, u, np.maximum(u - reach, 0.0)]
             safe = [self._gain(x, epsilon, 0) for x in points]
             free = [self._gain(x, epsilon, 1) for x in points]
@@ -324,7 +338,7 @@ class Shifted(ByBeta):
             lower = np.maximum(lower, np.maximum.reduce(safe))
             if not np.isnan(upper).any():
                 break
-            reach = np.minimum(reach * 4, 0.5)
+            reach = np.minimum(reach * _WIDER, 0.5)
         # an optimum at the very edge: power(alpha) <= power(edge) there, and delta <= q_inf + the rest
         edge = self._edge(u, epsilon)
         upper = np.where(np.isnan(upper), edge, upper)

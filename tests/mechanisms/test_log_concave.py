@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit, ndtr, ndtri
 
@@ -42,7 +42,7 @@ def gumbel(sensitivity: float = 1.0, *, digits: bool = True) -> LogConcaveRegion
     )
 
 
-def inside(truth: np.ndarray, lower: np.ndarray, upper: np.ndarray, width: float) -> None:
+def inside(truth: np.ndarray, lower: np.ndarray, upper: np.ndarray, width: float | np.ndarray) -> None:
     """Check that a bracket holds the truth (to rounding) and is narrow."""
     assert np.all(lower <= truth * (1 + 1e-14) + 1e-18)
     assert np.all(upper >= truth * (1 - 1e-14) - 1e-18)
@@ -60,10 +60,30 @@ def test_gaussian_as_functions(move: float) -> None:
 
 @settings(max_examples=6, deadline=None)
 @given(st.floats(0.05, 4))
+@example(2.00001)
+@example(2.000001)
+@example(2.00000001)
+@example(0.1000001)
 def test_laplace_as_functions(move: float) -> None:
+    """Just below the largest loss delta is about half of what is left to it, and no width can be a millionth of that.
+
+    The gain at a rate is a difference of two values of F near 1/2, and F is taken to be right to 1e-12 of itself. Left of its
+    optimum the gain falls only with `left`, so the optimum is known the worse the smaller that is.
+    """
     region, built_in = log_concave(laplace_cdf, laplace_quantile, move, "L", symmetric=True), dpcore.laplace(move)
-    inside(built_in.delta(E), *region.delta_bounds(E), 1e-6)
+    lower, upper = region.delta_bounds(E)
+    left = np.where(move > E, move - E, np.inf)
+    known = 8e-12 + 1e-16 / left
+    inside(built_in.delta(E), lower, upper, 1e-6 + known / np.maximum(upper, 1e-300))
     inside(built_in.beta(ALPHA), *region.beta_bounds(ALPHA), 1e-9)
+
+
+@pytest.mark.parametrize(("move", "width"), [(2.00001, 4.2e-12), (2.000001, 7.5e-12), (2.0000001, 1.1e-10)])
+def test_a_bracket_beside_the_largest_loss_is_as_wide_as_the_error_of_the_functions(move: float, width: float) -> None:
+    region = log_concave(laplace_cdf, laplace_quantile, move, "L", symmetric=True)
+    lower, upper = region.delta_bounds(2.0)
+    inside(dpcore.laplace(move).delta(np.array([2.0])), lower, upper, 1.0)
+    assert upper[0] - lower[0] <= width
 
 
 def test_logistic_has_a_closed_form() -> None:
