@@ -359,7 +359,7 @@ def discrete_gaussian_sum(sigma: Real, parties: Whole = 10, sensitivity: Whole =
 
     Parameters
     ----------
-    sigma : a number in [1e-50, 1e50]
+    sigma : a number in [1e-50, 1e47]
         Width of the noise of each party (σ).
     parties : an integer in [1, 1000000], default 10
         How many parties add noise of their own (n).
@@ -936,7 +936,7 @@ def integer_vector(region: TradeOff, l1: Whole, l2: Real) -> TradeOff:
     Parameters
     ----------
     region : a region
-        Any region of the language.
+        The noise of one cell, as one that moves by 1 (noise).
     l1 : an integer in [1, 1000000]
         Largest sum of all moves, without signs (Δ₁).
     l2 : a number in [1, 1000000] or inf
@@ -945,7 +945,7 @@ def integer_vector(region: TradeOff, l1: Whole, l2: Real) -> TradeOff:
     Returns
     -------
     TradeOff
-        The region, exact where its parts are.
+        The region, exact, for any neighbours.
 
     Notes
     -----

@@ -155,8 +155,9 @@ def constraints(region: TradeOff) -> pd.DataFrame:
 
 
 def _corner_kinds(region: TradeOff, at: NDArray[np.float64], safe: Side) -> list[str]:
-    """Return the kinds of the corners of a polygon: exact if it is exact; a bound is compared with its other side."""
-    if region.curve.exact:
+    """Return the kinds of the corners of a polygon: exact if it is; a bound, or computed losses, need the other side."""
+    curve = region.curve
+    if curve.exact and not (safe == "upper" and isinstance(curve, Polygon) and curve.loss_error):
         return [EXACT] * at.size
     bounds = region.beta_bounds(at) if safe == "lower" else region.delta_bounds(at)
     return [str(name) for name in kinds(bounds, safe)]

@@ -316,7 +316,7 @@ def largest_loss(region: TradeOff) -> tuple[float, bool]:
     tuple of (float, bool)
         The loss, and whether it is exact.
     """
-    loss = _loss_of_parts(region) if region.curve.q_inf == 0 else None
+    loss = None if region.fails else _loss_of_parts(region)
     if loss is not None:
         return loss
     curve = region.curve

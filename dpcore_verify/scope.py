@@ -99,7 +99,8 @@ def _compose(tree: Node, k: int, labels: set[str]) -> None:
             _sampled(tree.region())
         labels |= {ORIENTED[tree.name]} if tree.name in ORIENTED else set()
     else:
-        msg = f"This checker does not know {tree.name} inside a composition."
+        where = " inside a composition" if tree.name in FUNCTIONS else ""
+        msg = f"This checker does not know {tree.name}{where}."
         raise Unproved(msg)
 
 

@@ -20,11 +20,13 @@ from dpcore.cli import main, output, program
 from dpcore.cli.commands import deltas as deltas_command
 from dpcore.cli.options import join_negative
 from dpcore.core.errors import BudgetError, DomainWarning
+from dpcore.core.numerals import numeral
 from dpcore.files import csv_writer
 from dpcore.language import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Run = Callable[..., tuple[int, str, str]]
 
@@ -251,6 +253,15 @@ class TestHelp:
         code, out, err = run(name, "--help")
         assert (code, err) == (0, "")
         assert out.startswith(f"usage: dpcore {name}")
+        tolerance = getattr(program.load(name), "TOLERANCE", 1e-6)
+        assert f"relative width of a bracket, at most (default: {numeral(tolerance)})" in " ".join(out.split())
+
+    @pytest.mark.long
+    def test_a_picture_takes_wider_brackets_than_a_table(self, run: Run, tmp_path: Path) -> None:
+        """It was refused for a bracket that nobody can see."""
+        code, out, err = run("plot", "top_k(0.5, 4)", "--profile", "-o", str(tmp_path / "four.json"))
+        assert (code, err) == (0, "")
+        assert "upper bound" in out
 
     def test_version(self, run: Run) -> None:
         code, out, _ = run("--version")

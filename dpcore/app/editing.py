@@ -174,10 +174,14 @@ def shape(expression: str) -> Repeated | None:
 def same_as(expression: str) -> str:
     """Say which region of another name an expression is equal to, if there is one."""
     region = shape(expression)
-    node = read(expression) if region is not None else None
-    for inside in ("region", "base"):
-        node = getattr(node, inside, node)
-    if region is None or not isinstance(node, Atom) or node.entry is region.written.entry:
+    if region is None:
+        return ""
+    node = read(expression)
+    if region.wrapper:  # the fields are those of the region inside, not those of the operation
+        node = getattr(node, "region", node)
+    if region.k > 1:
+        node = getattr(node, "base", node)
+    if not isinstance(node, Atom) or node.entry is region.written.entry:
         return ""
     return f"With these numbers {region.written.entry.name} is the same region as {node}; its other numbers change nothing."
 

@@ -15,7 +15,7 @@ from dpcore.app.written import LARGEST_FIELD, Written, expression, of
 from dpcore.core import registry
 from dpcore.core.errors import DpcoreError
 from dpcore.core.numerals import numeral
-from dpcore.language import numbers, parse
+from dpcore.language import examples, numbers, parse
 from dpcore.regions.tradeoff import Atom
 
 if TYPE_CHECKING:
@@ -37,15 +37,7 @@ _COUNTS = [step * 10**power for power in range(4) for step in (1, 2, 3, 4, 5, 6,
 
 def example(entry: Entry) -> str:
     """Return the expression of an entry with its example values."""
-    oracle = entry.oracles[0].arguments
-    region = entry.build(*(_argument(value) for value in oracle))
-    return str(region)
-
-
-def _argument(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.strip('"') if value.startswith('"') else parse(value)
-    return value
+    return str(examples.example(entry))
 
 
 def rows(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> list[str]:

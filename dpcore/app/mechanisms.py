@@ -134,7 +134,7 @@ def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
         raise DomainError(msg)
     region, notices = work.region(text)
     if not isinstance(region, Mechanism):
-        msg = f"Type one mechanism, such as laplace(1) or rr(1, 5); {theme.short(str(region))} is not one."
+        msg = f"Type one mechanism, such as laplace(1) or rr(1, 5); {theme.short(str(region))} is not one. Privacy regions draws any expression."
         raise DomainError(msg)
     return region, notices
 

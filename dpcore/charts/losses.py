@@ -52,7 +52,7 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
     kind = "exact" if isinstance(curve, Polygon) else "approximate"
     rows = pd.DataFrame({"low": low, "high": high, "loss_label": label, "mass": mass, "kind": kind})
     if curve.q_inf > 0:
-        sure = "exact" if curve.exact else "upper"
+        sure = "exact" if curve.exact and region.fails else "upper"
         end = {"low": np.inf, "high": np.inf, "loss_label": "inf", "mass": curve.q_inf, "kind": sure}
         rows = pd.concat([rows, pd.DataFrame([end])], ignore_index=True)
     rows.insert(0, "region", str(region))
@@ -83,7 +83,7 @@ def loss_takeaway(region: TradeOff) -> str:
     most = f"at most {outward(curve.max_loss, 4)}" if np.isfinite(curve.max_loss) else "without an upper limit"
     if curve.q_inf >= 1:
         return f"{name}: every answer may give a person away for certain; the loss is infinite (exact)."
-    if curve.q_inf > 0:
+    if region.fails:
         return f"{name}: in at most {of_100(curve.q_inf)} answers the loss is infinite; in the others it is {most} ({kind_of(region)})."
     return f"{name}: the loss is never infinite; it is {most} ({kind_of(region)})."
 

@@ -19,6 +19,7 @@ from dpcore.core.kinds import WORDS, facts, kind, kinds
 from dpcore.core.numerals import nearest
 from dpcore.curves.bound import published
 from dpcore.curves.polygon import Polygon
+from dpcore.regions import gate
 from dpcore.words import outward
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def profile_chart(
 
 
 def _delta(region: TradeOff, epsilon: float) -> float:
-    return float(region.delta_bounds(epsilon)[1][0])
+    return float(gate.delta_bounds(region, np.array([epsilon]))[1][0])
 
 
 def _end(region: TradeOff) -> float:
@@ -217,7 +218,7 @@ def _end(region: TradeOff) -> float:
 
 
 def _sampled(region: TradeOff, top: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return epsilon and both sides of delta, denser where the log of delta bends."""
+    """Return epsilon and both sides of delta, denser where the log of delta bends; a bracket of any width is drawn, as a bound."""
     epsilon = np.linspace(0.0, top, _FIRST)
     curve = published(region.curve)
     if isinstance(curve, Polygon):
@@ -225,13 +226,13 @@ def _sampled(region: TradeOff, top: float) -> tuple[FloatArray, FloatArray, Floa
         epsilon = np.union1d(epsilon, inside[:: max(1, -(-inside.size // _CORNERS))])
     if 0.0 < curve.max_loss < top:
         epsilon = np.union1d(epsilon, [curve.max_loss])
-    lower, delta = region.delta_bounds(epsilon)
+    lower, delta = gate.delta_bounds(region, epsilon)
     fresh = np.ones(epsilon.size - 1, dtype=bool)
     for step in range(7):
         checkpoint(step / 7)
         middle = 0.5 * (epsilon[1:] + epsilon[:-1])
         inside_lower, inside_delta = np.zeros((2, middle.size))
-        inside_lower[fresh], inside_delta[fresh] = region.delta_bounds(middle[fresh])
+        inside_lower[fresh], inside_delta[fresh] = gate.delta_bounds(region, middle[fresh])
         px, py = pixels.WIDTH / top * epsilon, pixels.logarithmic(delta)
         ends = (px[:-1], py[:-1], px[1:], py[1:])
         off = pixels.off_chord(pixels.WIDTH / top * middle, pixels.logarithmic(inside_delta), ends)

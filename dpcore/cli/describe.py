@@ -23,7 +23,7 @@ def commands() -> list[Command]:
         module = load(name)
         parser = Parser(prog=f"dpcore {name}", description=module.HELP)
         module.configure(parser)
-        add_common(parser, table=bool(getattr(module, "TABLE", True)))
+        add_common(parser, table=bool(getattr(module, "TABLE", True)), tolerance=getattr(module, "TOLERANCE", None))
         rows = tuple(
             (_names(action), _help(parser, action)) for action in parser._actions
         )  # argparse has no public list

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpcore.core.domains import POSITIVE, TOLERANCE
+from dpcore.core.effort import Effort
 from dpcore.core.errors import DomainError, DpcoreError, ParseError
+from dpcore.core.numerals import numeral
 from dpcore.language.lists import parse_list
 from dpcore.language.numbers import read_fraction, read_value
 
@@ -48,13 +50,14 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(option, type=Reader(parameter, exact), help=text, **more)
 
 
-def add_common(parser: Parser, *, table: bool) -> None:
-    """Add the options of every command."""
+def add_common(parser: Parser, *, table: bool, tolerance: float | None = None) -> None:
+    """Add the options of every command; `tolerance` is its own default, None that of the library."""
     if table:
         parser.add_argument(
             "--format", choices=("csv", "json"), default="csv", help="format of the table (default: csv)"
         )
-    parser.add_value("--tolerance", TOLERANCE, "relative width of a bracket, at most (default: 1e-6)")
+    words = f"relative width of a bracket, at most (default: {numeral(tolerance or Effort().tolerance)})"
+    parser.add_value("--tolerance", TOLERANCE, words, default=tolerance)
     parser.add_value("--deadline", _DEADLINE, "stop with an error after this time", metavar="SECONDS")
 
 

@@ -109,7 +109,7 @@ def _execute(name: str, words: list[str]) -> int:
     command = load(name)
     parser = Parser(prog=f"dpcore {name}", description=command.HELP)
     command.configure(parser)
-    add_common(parser, table=bool(getattr(command, "TABLE", True)))
+    add_common(parser, table=bool(getattr(command, "TABLE", True)), tolerance=getattr(command, "TOLERANCE", None))
     try:
         arguments, rest = parser.parse_known_args(join_negative(words))
     except SystemExit:  # only --help ends here: mistakes are raised as ParseError

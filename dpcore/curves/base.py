@@ -48,6 +48,8 @@ class Curve(ABC):
         A numeric bracket whose width should be within the tolerance.
     q_inf, p_inf : float, default 0
         Mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
+    untold : float, default 0
+        How much of `q_inf` has a finite loss beyond what doubles can tell; it counts as infinite, which is safe.
     min_loss, max_loss : float
         Ends of the finite losses; -inf and +inf where the loss is unbounded.
     proved : bool, default False
@@ -79,6 +81,7 @@ class Curve(ABC):
     one_sum: bool = False
     q_inf: float = 0.0
     p_inf: float = 0.0
+    untold: float = 0.0
     min_loss: float = -np.inf
     max_loss: float = np.inf
     method: str = "closed form"

@@ -15,6 +15,7 @@ With v the distance of h Im s from the next multiple of 2 pi, for every c
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,6 +108,8 @@ class IntegerGaussian(Polygon):
         self._farthest = reach(self.sigma)
         self.size = listed(self.sigma, self.move)
         self.rounding = 8.0 + 3.0 * _DEEPEST + gap * 2.0**53  # of an exponent up to that size, and the gap
+        self.loss_error = 8.0  # sigma, its square, a quotient and two products
+        self._rational = step is None and gap == 0.0
         self.p_inf = self.q_inf = 0.0
         self.min_loss, self.max_loss = -math.inf, math.inf
         self.method = "exact polygon"
@@ -152,6 +155,24 @@ class IntegerGaussian(Polygon):
     def columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:  # type: ignore[override]  # made when asked for
         """Losses and both masses."""
         return self.loss, self.p, self.q
+
+    def _beside_loss(self, epsilon: FloatArray, bounds: Bounds) -> Bounds:
+        """Return delta with the distance to the next loss in exact arithmetic, sigma and epsilon as their shortest decimals."""
+        if not self._rational:
+            return bounds
+        rate = self.move / Fraction(repr(self.sigma)) ** 2
+        value = np.empty(epsilon.size)
+        for i, at in enumerate(epsilon.tolist()):
+            checkpoint()
+            k = int(np.argmin(np.abs(self.loss - at)))
+            twice = round(2.0 * float(self.loss[k]) / self.step)  # 2 x - move
+            ahead = float(rate * twice / 2 - Fraction(repr(at)))
+            start = np.array(
+                [max(at, float(self.loss[k]))]
+            )  # larger losses, and what they gain on the way down to epsilon
+            beyond = self._deltas(start) - np.expm1(at - start) * self.tail_above(start)
+            value[i] = beyond[0] - float(self.q[k]) * math.expm1(-max(ahead, 0.0))
+        return value, value
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
         """Return the closed form; a short sum for narrow noise."""

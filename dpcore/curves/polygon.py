@@ -31,6 +31,7 @@ _LITTLE = 64.0
 """Rounding of M, in units of 2^-53, that needs no closer bound."""
 _FEW, _NARROW, _NEAR = 64, 1e-2, 0.1
 """With at most so many losses of at most this size, M is computed from its difference from M(0) if abs(s L) is at most the last."""
+_FELT = 1e-10  # relative change of a delta that its kind must not hide
 
 
 class Polygon(Curve):
@@ -52,6 +53,10 @@ class Polygon(Curve):
         Smallest and largest loss, for the same reason.
     rounding : float, default 4
         Relative error of the masses, in units of 2^-53.
+    loss_error : float, default 0
+        Error of a loss L in units of 2^-53 (1 + abs(L)), where losses are computed; 0 where they are parameters.
+    untold : float, default 0
+        How much of `q_inf` has a finite loss that is not known.
     """
 
     one_sum = True
@@ -69,12 +74,14 @@ class Polygon(Curve):
         corners: int | None = None,
         ends: tuple[float, float] | None = None,
         rounding: float = 4.0,
+        loss_error: float = 0.0,
+        untold: float = 0.0,
     ) -> None:
         self.columns = loss, p, q
         self.size = len(loss)
-        self.rounding = rounding
+        self.rounding, self.loss_error = rounding, loss_error
         self.p_inf = float(p_inf)
-        self.q_inf = float(q_inf)
+        self.q_inf, self.untold = float(q_inf), untold
         if ends is None:
             ends = (float(loss[0]), float(loss[-1])) if self.size else (np.inf, -np.inf)
         self.min_loss, self.max_loss = ends
@@ -114,7 +121,41 @@ class Polygon(Curve):
         return profile.tables(-self.loss[::-1], self.p[::-1], self.p_inf)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return delta at each epsilon: q_inf + sum over L > epsilon of q (1 - e^(epsilon - L))."""
+        """Return delta at each epsilon: q_inf + sum over L > epsilon of q (1 - e^(epsilon - L)).
+
+        It is a bracket where epsilon is so near to a loss that the rounding of the loss is felt, and where losses are untold.
+        """
+        value = self._deltas(epsilon)
+        sides = self._beside_losses(epsilon, value) if self.loss_error and self.size else (value, value)
+        if not self.untold:
+            return sides
+        return np.where(epsilon >= 0, np.maximum(sides[0] - self.untold, 0.0), sides[0]), sides[1]
+
+    def _beside_losses(self, epsilon: FloatArray, value: FloatArray) -> Bounds:
+        """Return the deltas with a bracket for those that feel the rounding of a loss."""
+        inner = (epsilon >= 0) & np.isfinite(epsilon)
+        at = np.where(inner, epsilon, 0.0)
+        slop = self.loss_error * _UNIT * (1.0 + at)
+        after = self.loss[np.minimum(np.searchsorted(self.loss, at - slop), self.size - 1)]
+        # farther away delta changes by at most slop / distance
+        near = inner & (np.abs(after - at) * _FELT <= slop)
+        if not near.any():
+            return value, value
+        upper, lower = (self._deltas(np.maximum(epsilon[near] + side * slop[near], 0.0)) for side in (-1, 1))
+        felt = upper - lower > _FELT * upper
+        lower, upper = (np.where(felt, side, value[near]) for side in (lower, upper))
+        if felt.any():
+            lower[felt], upper[felt] = self._beside_loss(epsilon[near][felt], (lower[felt], upper[felt]))
+        sides = value.copy(), value.copy()
+        sides[0][near], sides[1][near] = lower, upper
+        return sides
+
+    def _beside_loss(self, epsilon: FloatArray, bounds: Bounds) -> Bounds:  # noqa: ARG002  overridden where losses are rational
+        """Return what is known of delta where the rounding of a loss is felt: the bracket."""
+        return bounds
+
+    def _deltas(self, epsilon: FloatArray) -> FloatArray:
+        """Return delta at each epsilon for the losses as they are."""
         if epsilon.size > _MANY:
             checkpoint()
         value = np.asarray(profile.delta_at(epsilon, self.loss, self._tables), dtype=np.float64)
@@ -122,8 +163,7 @@ class Polygon(Curve):
         if below.any():
             mirrored = profile.delta_at(-epsilon[below], -self.loss[::-1], self._inverse_tables)
             value[below] = -np.expm1(epsilon[below]) + np.exp(epsilon[below]) * mirrored
-        value = np.asarray(np.minimum(value, 1.0), dtype=np.float64)
-        return value, value
+        return np.asarray(np.minimum(value, 1.0), dtype=np.float64)
 
     def tail_from(self, epsilon: FloatArray) -> FloatArray:
         """Return the sum of q e^(epsilon - L) over L >= epsilon: minus the left slope of the profile times e^epsilon."""
@@ -159,6 +199,8 @@ class Polygon(Curve):
             corners=self.corner_count,
             ends=(-self.max_loss, -self.min_loss),
             rounding=self.rounding,
+            loss_error=self.loss_error,
+            untold=self.untold and self.p_inf,
         )
 
     @Lazy

@@ -150,7 +150,7 @@ def _concentrated(node: TradeOff) -> tuple[float, float]:
     _refuse_failures(node)
     rate = concentrated(node)
     if rate is None or not math.isfinite(rate.rho):
-        msg = f"No rate of concentrated privacy is known for {_name(node)}."
+        msg = f"For {_name(node)} no rate of concentrated privacy is known."
         raise DomainError(msg)
     if rate.xi > 0:
         # With two numbers the best order depends on the path, and the best of many orders is not a valid filter.
@@ -176,7 +176,7 @@ def _name(node: TradeOff) -> str:
 
 
 def _refuse_failures(node: TradeOff) -> None:
-    if node.curve.q_inf > 0:
+    if node.fails:
         msg = f"{_name(node)} fails with probability {outward(node.curve.q_inf, 4)}: only the basic filter counts failures."
         raise DomainError(msg)
 

@@ -294,7 +294,7 @@ def open_expression(atom: Atom) -> str:
 def _of_masses(law: Law, move: float) -> Polygon:
     """Return the exact curve of integer noise against the same noise moved by an integer.
 
-    Unbounded noise is summed as far as doubles can hold its masses; its loss then counts as unbounded, which is safe.
+    Unbounded noise is summed as far as doubles can hold its masses; what lies beyond counts as lost, which is safe.
     """
     if move != int(move):
         msg = f"Integer noise is for answers that move by an integer, not by {nearest(move)}."
@@ -311,7 +311,11 @@ def _of_masses(law: Law, move: float) -> Polygon:
     checkpoint()  # a tenth of a second each for a million integers
     if not unbounded:
         exact = pmf_polygon(p, q)
-        facts: dict[str, Any] = {"symmetric": law.symmetric or None, "rounding": law.rounding}
+        facts: dict[str, Any] = {
+            "symmetric": law.symmetric or None,
+            "rounding": law.rounding,
+            "loss_error": 2.0 * law.rounding,
+        }
         return Polygon(exact.loss, exact.p, exact.q, exact.p_inf, exact.q_inf, **facts)
     told = (p >= _RAREST) & (q >= _RAREST)
     inner = pmf_polygon(p[told], q[told])
@@ -324,6 +328,8 @@ def _of_masses(law: Law, move: float) -> Polygon:
         "corners": inner.size + 2,
         "symmetric": law.symmetric or None,
         "rounding": law.rounding,
+        "loss_error": 2.0 * law.rounding,  # a loss is the logarithm of a ratio of two masses
+        "untold": infinite[1],
     }
     return Polygon(inner.loss, inner.p, inner.q, *infinite, **more)
 

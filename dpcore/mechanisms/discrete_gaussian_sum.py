@@ -49,7 +49,11 @@ PARTIES = Parameter(
 class DiscreteGaussianSum(Mechanism):
     """The sum of the discrete Gaussian noises of several parties."""
 
-    sigma: float = SIGMA.but(infinite=False, meaning="width of the noise of each party").field()
+    sigma: float = SIGMA.but(
+        infinite=False,
+        high=1e47,  # that of a million parties together is still a width
+        meaning="width of the noise of each party",
+    ).field()
     parties: int = PARTIES.field(10)
     sensitivity: int = STEPS.field(1)
     offered: ClassVar[bool] = False  # the discrete Gaussian is

@@ -20,18 +20,24 @@ from dpcore.core.numerals import nearest
 from dpcore.core.registry import REGION, Oracle, Parameter, register
 from dpcore.curves.bound import lifted
 from dpcore.mechanisms.base import Mechanism
-from dpcore.regions.algebra import Loose, OfPart, Power, Product, SelfComposing, either
+from dpcore.mechanisms.coordinates import Coordinates
+from dpcore.regions.algebra import Loose, Power, Product, SelfComposing, either
 from dpcore.regions.tradeoff import TradeOff, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from dpcore.curves.base import Curve
+    from dpcore.mechanisms.base import Attacker
+    from dpcore.mechanisms.law import Law
 
 _MOST_VECTORS = 64  # curves in one union: each is a composition of its own
 _PLACES = np.arange(3.0)  # where two laws of noise are compared
 _LAST_PLACE = 1e-12  # the square of a rounded square root may miss the integer by some units of its last place
 
+NOISE = REGION.but(
+    label="noise", meaning="the noise of one cell, as one that moves by 1", example="discrete_gaussian(2)"
+)
 SUM = Parameter(
     "l1", "integer", low=1, high=10**6, label="Δ₁", meaning="largest sum of all moves, without signs", example=2
 )
@@ -43,7 +49,7 @@ LENGTH = Parameter(
 @register(
     "integer_vector",
     title="integer noise on a vector",
-    group="operation",
+    group="mechanism",
     symbol=r"f_{\Delta_1,\Delta_2}",
     formula=r"\delta(\varepsilon)=\max_v\ \delta_{\bigotimes_i f_{v_i}}(\varepsilon),\quad v\in\mathbb{Z}^d,\ \|v\|_1\le\Delta_1,\ \|v\|_2\le\Delta_2",
     meaning="Every coordinate of a vector of integers gets its own noise; one person moves it by at most l1 and l2.",
@@ -63,10 +69,10 @@ LENGTH = Parameter(
     ),
 )
 @dataclass(frozen=True, eq=False, repr=False)
-class IntegerVector(OfPart, SelfComposing, Loose):
+class IntegerVector(Coordinates, SelfComposing, Loose):
     """The union over all integer moves within both norms."""
 
-    region: TradeOff = REGION.field()
+    region: TradeOff = NOISE.field()
     l1: int = SUM.field()
     l2: float = LENGTH.field()
     why_loose: ClassVar[str] = "the vector of the move may differ from answer to answer"
@@ -90,6 +96,11 @@ class IntegerVector(OfPart, SelfComposing, Loose):
             msg = f"integer_vector needs noise that stays the same for every move; that of {whole} grows with the sensitivity: take discrete_laplace(scale)."
             raise DomainError(msg)
         return part
+
+    @property
+    def neighbours(self) -> str:
+        """The relation of the noise."""
+        return self.region.neighbours
 
     @Lazy
     def vectors(self) -> tuple[Counter[int], ...]:
@@ -115,6 +126,34 @@ class IntegerVector(OfPart, SelfComposing, Loose):
         parts: list[TradeOff] = [part if count == 1 else Power(part, count) for part, count in each]
         return parts[0] if len(parts) == 1 else Product.of(*parts)
 
+    @property
+    def law(self) -> Law:
+        """Law of the noise of one coordinate."""
+        return self.noise.law
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """The longest move, the largest one first."""
+        return tuple(sorted(self.vectors[0].elements(), reverse=True))
+
+    @property
+    def move(self) -> int:
+        """The largest move of a coordinate among all vectors."""
+        return max(max(vector) for vector in self.vectors)
+
+    @property
+    def one_of_many(self) -> str:
+        """The other coordinates, and the other vectors."""
+        if len(self.vectors) > 1:
+            return (
+                "The picture shows the largest move of one coordinate; the region covers all vectors within both norms."
+            )
+        return super().one_of_many
+
+    def attack(self) -> tuple[Attacker, str] | None:
+        """Return the attacker of the only vector; None if there are several: none of them is the worst at every rate."""
+        return super().attack() if len(self.vectors) == 1 else None
+
     def _pair(self) -> Curve:
         curves = [self.product(vector).pair for vector in self.vectors]
         return curves[0] if len(curves) == 1 else lifted(either, curves)
@@ -126,6 +165,46 @@ class IntegerVector(OfPart, SelfComposing, Loose):
     def attained(self) -> Curve | None:
         """Return the longest move."""
         return self.product(self.vectors[0]).pair
+
+    # ---- claims and divergences: those of the coordinates add up -------------------------------------------------
+
+    @property
+    def claimed_epsilon(self) -> float | None:
+        """The epsilon of a move by 1, for each unit of the sum of the moves; None where there is none."""
+        one = self.noise.claimed_epsilon
+        return None if one is None else self.l1 * one
+
+    def renyi(self, order: float) -> float | None:
+        """Return the largest of all vectors, where that of the noise is known."""
+        return self._largest(lambda noise: noise.renyi(order))
+
+    @property
+    def concentrated_rate(self) -> float | None:
+        """The largest of all vectors, where that of the noise is known."""
+        return self._largest(lambda noise: noise.concentrated_rate)
+
+    def _largest(self, measure: Callable[[Mechanism], float | None]) -> float | None:
+        """Return the largest sum over the coordinates of a vector of what is measured of each; None if one is unknown."""
+        sums = []
+        for vector in self.vectors:
+            parts = [(measure(_moved(self.noise, size)), count) for size, count in vector.items()]
+            known = [(part, count) for part, count in parts if part is not None]
+            if len(known) < len(parts):
+                return None
+            sums.append(math.fsum(count * part for part, count in known))
+        return max(sums)
+
+    # ---- calibration ---------------------------------------------------------------------------------------------
+
+    @property
+    def noise_parameter(self) -> tuple[str, float]:
+        """That of the noise of one coordinate."""
+        return self.noise.noise_parameter
+
+    @property
+    def open_text(self) -> str:
+        """The expression with ? for the amount of noise of one coordinate."""
+        return self.text.replace(self.region.text, self.noise.open_text, 1)
 
 
 def _moved(noise: Mechanism, size: int) -> Mechanism:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,8 @@ from dpcore.core.registry import EPSILON, SCALE, SENSITIVITY, Oracle, Parameter,
 from dpcore.curves import renyi_divergence
 from dpcore.curves.composition import compose
 from dpcore.curves.laplace import LaplaceCurve
-from dpcore.mechanisms.base import Claim, Mechanism, Offer, TwoAnswers, check_noise
+from dpcore.mechanisms.base import Claim, Mechanism, Offer, check_noise
+from dpcore.mechanisms.coordinates import Coordinates
 from dpcore.mechanisms.law import Law
 from dpcore.regions.guarantees import NO_PRIVACY, three_point
 from dpcore.words import best_advantage, outward
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpcore.curves.base import Curve, FloatArray
-    from dpcore.mechanisms.base import Attacker
 
 
 def laplace_curve(epsilon: float) -> Curve:
@@ -148,38 +148,22 @@ def _width(epsilon: float) -> float:
     return 1.0 / epsilon if epsilon else math.inf
 
 
-class Coordinates(Mechanism):
-    """Laplace noise on several coordinates; the law is that of one coordinate, the attacker uses all of them."""
-
-    offered: ClassVar[bool] = False
+class LaplaceCoordinates(Coordinates):
+    """Laplace noise of one scale on several coordinates."""
 
     @property
-    def coordinates(self) -> tuple[float, tuple[float, ...]]:
-        """The scale of the noise, and how far each coordinate moves."""
+    def width(self) -> float:
+        """The scale of the noise of each coordinate."""
         raise NotImplementedError
 
     @property
     def law(self) -> LaplaceLaw:
-        """Law of the noise of one coordinate; every coordinate has its own noise."""
-        return LaplaceLaw(check_noise(self.text, self.coordinates[0]))
+        """Law of the noise of one coordinate."""
+        return LaplaceLaw(check_noise(self.text, self.width))
 
-    @property
-    def move(self) -> float:
-        """The largest move of a coordinate."""
-        return max(self.coordinates[1])
-
-    def attack(self) -> tuple[Attacker, str]:
-        """Return the attacker whose score is the logarithm of the likelihood ratio: the losses of the coordinates add."""
-        law, shifts = self.law, self.coordinates[1]
-
-        def draw(rng: Generator, size: int, inside: bool) -> FloatArray:
-            total = np.zeros(size)
-            for shift in shifts:
-                answer = law.sample(rng, size) + (shift if inside else 0.0)
-                total += (np.abs(answer) - np.abs(answer - shift)) / law.scale
-            return total
-
-        return draw, "The score is the logarithm of the likelihood ratio of all noisy answers together."
+    def loss(self, answer: FloatArray, shift: float) -> FloatArray:
+        """Return the difference of the distances from the two true answers, over the scale."""
+        return np.asarray((np.abs(answer) - np.abs(answer - shift)) / self.width, dtype=np.float64)
 
 
 SHIFTS = Parameter(
@@ -206,7 +190,7 @@ SHIFTS = Parameter(
     oracles=(Oracle((2.0, (1.0, 1.0)), "delta", 0.0, 0.24183668, 1e-8, "theory: Lap(e/2) twice, e = 1"),),
 )
 @dataclass(frozen=True, eq=False, repr=False)
-class LaplaceVector(Coordinates):
+class LaplaceVector(LaplaceCoordinates):
     """Laplace noise of one scale on a vector that moves by the shifts."""
 
     scale: float = SCALE.field()
@@ -217,14 +201,14 @@ class LaplaceVector(Coordinates):
         return compose([(laplace_curve(epsilon), count) for epsilon, count in counts.items()])
 
     @property
-    def coordinates(self) -> tuple[float, tuple[float, ...]]:
-        """The scale and the shifts."""
-        return self.scale, self.shifts
+    def width(self) -> float:
+        """The scale."""
+        return self.scale
 
-    def answers(self, without: float | None = None) -> TwoAnswers:
-        """Return the answers of the coordinate that moves most."""
-        note = "The picture shows the coordinate that moves most; the best attacker uses all of them."
-        return replace(super().answers(without), note=note if len(self.shifts) > 1 else "")
+    @property
+    def moves(self) -> tuple[float, ...]:
+        """The shifts."""
+        return self.shifts
 
     @property
     def claimed_epsilon(self) -> float:
@@ -244,7 +228,7 @@ class LaplaceVector(Coordinates):
     oracles=(Oracle((1.0,), "delta", 0.0, 0.24183668, 1e-8, "theory, two-dimensional quadrature"),),
 )
 @dataclass(frozen=True, eq=False, repr=False)
-class Histogram(Coordinates):
+class Histogram(LaplaceCoordinates):
     """Two cells move by one each, noise of scale 2 / epsilon."""
 
     epsilon_: float = EPSILON.field()
@@ -253,14 +237,19 @@ class Histogram(Coordinates):
         return compose([(laplace_curve(self.epsilon_ / 2), 2)])
 
     @property
-    def coordinates(self) -> tuple[float, tuple[float, ...]]:
-        """Scale 2 / epsilon, two cells."""
-        return _width(self.epsilon_ / 2), (1.0, 1.0)
+    def width(self) -> float:
+        """Scale 2 / epsilon."""
+        return _width(self.epsilon_ / 2)
 
-    def answers(self, without: float | None = None) -> TwoAnswers:
-        """Return the answers of one of the two cells."""
-        note = "The picture shows one of the two cells that move; the best attacker uses both."
-        return replace(super().answers(without), note=note)
+    @property
+    def moves(self) -> tuple[float, float]:
+        """Two cells, 1 each."""
+        return 1.0, 1.0
+
+    @property
+    def one_of_many(self) -> str:
+        """The other cell."""
+        return "The picture shows one of the two cells that move; the best attacker uses both."
 
     def claim(self) -> Claim:
         """Return the region of one Laplace answer, often used for a histogram."""

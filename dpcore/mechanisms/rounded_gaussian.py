@@ -55,6 +55,11 @@ class RoundedGaussian(Mechanism):
         return int(min(75.0 * self.sigma + self.sensitivity + 3, MOST_INTEGERS))
 
     @property
+    def concentrated_rate(self) -> float:
+        """Δ²/2σ², that of normal noise: rounding lowers it at every order, and ever less as the order grows."""
+        return float(self.sensitivity**2 / (2.0 * self.sigma**2))
+
+    @property
     def law(self) -> RoundedGaussianLaw:
         """Normal noise rounded to integers."""
         return RoundedGaussianLaw(self.sigma)

@@ -64,6 +64,11 @@ class Composite(TradeOff):
         return "; ".join([self.curve.method, *dict.fromkeys(assumed)])
 
     @property
+    def fails(self) -> bool:
+        """Whether one of the factors does."""
+        return super().fails and any(node.fails for node, _ in self.flat)
+
+    @property
     def oriented(self) -> str:
         """The common orientation of all asymmetric factors, or ''."""
         return _orientation(factors(self))
@@ -249,6 +254,11 @@ class Intersection(TradeOff):
         for part in parts:
             flat += part.parts if isinstance(part, Intersection) else [part]
         return cls(tuple(flat))
+
+    @property
+    def fails(self) -> bool:
+        """Whether all parts do."""
+        return super().fails and all(part.fails for part in self.parts)
 
     @property
     def text(self) -> str:

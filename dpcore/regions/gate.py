@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.core import kinds
 from dpcore.core.errors import ImpossibleError, InternalError
 from dpcore.core.numerals import numeral
 from dpcore.curves.base import Curve
@@ -49,13 +50,13 @@ def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
     """Return (lower, upper) of delta at each epsilon, of any width."""
     curve = region.curve
     lower, upper = (bound + 0.0 for bound in curve.delta_bounds(epsilon))
+    one_number = curve.exact & (upper - lower <= kinds.ROUNDING * upper)
     if math.isfinite(curve.max_loss) and not upper.all():
         upper = _above_zero(curve, epsilon, upper)
     _check(region, "delta", "epsilon", epsilon, (lower, upper), 1.0)
     if not curve.one_sum:
         _ = region.dual  # checked once
-    if curve.exact:
-        lower = upper
+    lower = np.where(one_number, upper, lower)
     return np.where(lower < SMALLEST_NORMAL, 0.0, lower), raised(upper, epsilon, curve.max_loss)
 
 

@@ -111,6 +111,11 @@ class TradeOff(ABC):
         return gate.check_dual(self)
 
     @property
+    def fails(self) -> bool:
+        """Whether an answer may be possible on one side only, so that some loss is infinite: a delta remains at every epsilon."""
+        return self.curve.q_inf > self.curve.untold
+
+    @property
     def kind(self) -> str:
         """``exact``, or ``upper`` where a bound is published; for single numbers see `dpcore.core.kinds`."""
         return "exact" if self.curve.exact else "upper"
@@ -386,6 +391,18 @@ class Atom(TradeOff):
     def identity(self) -> Hashable:
         """Its type and arguments, which the canonical text spells out."""
         return type(self), _arguments_of(type(self))(self)
+
+    @property
+    def fails(self) -> bool:
+        """Whether its own loss, or that of a region it is made of, may be infinite: an operation alone makes none so."""
+        if not super().fails:
+            return False
+        regions: list[TradeOff] = []
+        for name, parameter in parameters_of(type(self)):
+            if parameter.kind in {"region", "regions"}:
+                inner = getattr(self, name)
+                regions += inner if parameter.kind == "regions" else [inner]
+        return not regions or any(region.fails for region in regions)
 
     @property
     def neighbours(self) -> str:

@@ -7,6 +7,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Final
 
 from dpcore.core.errors import DomainError
+from dpcore.language.examples import example
 from dpcore.mechanisms.base import kinds
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def missing(text: str) -> str:
 def section(kind: type[Mechanism]) -> str:
     """Return a section from the file of a mechanism: meaning, formula, assumptions, reason, example and picture."""
     entry = kind.entry
-    region = entry.build(*entry.oracles[0].arguments)
+    region = example(entry)
     text, title = region.text, entry.title[:1].upper() + entry.title[1:]
     try:
         kind.answers(region)  # type: ignore[arg-type]  # built by its own entry

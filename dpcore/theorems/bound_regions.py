@@ -35,6 +35,11 @@ SLACK = Parameter(
 class CompositionBound(OfPart):
     """One (epsilon, delta) statement that a theorem derives from a product of dp or tv atoms."""
 
+    @property
+    def fails(self) -> bool:
+        """Whether the statement has a delta."""
+        return self.statement[1] > 0.0
+
     def __post_init__(self) -> None:
         """Check that the part is a product of dp or tv atoms and that the theorem applies to it."""
         super().__post_init__()

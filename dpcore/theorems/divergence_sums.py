@@ -55,6 +55,6 @@ def infinite(releases: Releases, delta: float) -> str:
     if delta <= 0:
         return "Moments promise nothing at δ = 0."
     for node, _ in releases.factors:
-        if node.curve.q_inf > 0:
+        if node.fails:
             return f"{shorten(str(node), 40)} fails with probability {outward(node.curve.q_inf, 4)}: its divergences are infinite."
     return ""

@@ -42,7 +42,7 @@ def concentrated(region: TradeOff) -> Rate | None:
     References: Bun, Steinke (2016); Harrison, Manurangsi (2026).
     """
     curve = region.curve
-    if curve.q_inf > 0:
+    if region.fails:
         return Rate(math.inf, 0.0, exact=True)
     if isinstance(region, ZCDP):
         return Rate(region.rho, region.xi, exact=True)
@@ -90,7 +90,7 @@ def renyi(region: TradeOff, order: float) -> tuple[float, bool] | None:
     Orders lie in [1, inf]: 1 is the Kullback-Leibler divergence, infinity the largest loss. A divergence of 0 means
     that the answer tells nothing, infinity that some answer is possible on one side only.
     """
-    if region.curve.q_inf > 0:
+    if region.fails:
         return math.inf, True
     if math.isinf(order):
         return largest_loss(region)
@@ -147,7 +147,7 @@ def _renyi_of_masses(region: TradeOff, order: float) -> tuple[float, bool] | Non
     if not isinstance(curve, Polygon) or curve.corner_count > curve.loss.size:
         return None
     if curve.q_inf > 0 or curve.p_inf > 0:
-        return math.inf, True
+        return (math.inf, True) if region.fails else None
     p, q = curve.p / curve.p.sum(), curve.q / curve.q.sum()
     if np.any((p <= 0) | (q <= 0)):
         return None

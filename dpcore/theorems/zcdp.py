@@ -27,7 +27,7 @@ def _epsilon(releases: Releases, delta: float) -> Promise:
             checkpoint(place / len(releases.factors))
         rate = concentrated(node)
         if rate is None:
-            msg = f"No rate of concentrated privacy is known for {shorten(str(node), 40)}."
+            msg = f"For {shorten(str(node), 40)} no rate of concentrated privacy is known."
             raise DomainError(msg)
         rho, xi = rho + count * rate.rho, xi + count * rate.xi
     epsilon, _ = best_epsilon(up(rho), up(xi) if xi else 0.0, delta)

@@ -446,3 +446,24 @@ def test_the_code_makes_the_numbers_that_are_drawn_at_the_tolerance_of_the_page(
     app = opened(regions="(dp(1, 0.1) & gdp(1))^20", picture="profile δ(ε)")
     assert not app.error
     assert test_listings.check(app) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "shuffle(rr(1), 1000)",
+        "subsample(gaussian(1), 0.1)",
+        "poisson(laplace(1), 0.5)^4",
+        "integer_vector(discrete_gaussian(2), 2, 1.5)",
+        "basic(dp(0.1)^3)",
+        "dp(1)^2",
+    ],
+)
+def test_an_operation_is_not_taken_for_its_part(text: str) -> None:
+    """The page said that a shuffled answer is the same region as the answer."""
+    assert editing.same_as(text) == ""
+
+
+@pytest.mark.parametrize("text", ["dptv(0.6, 0.15, 0.1)", "dptv(0.6, 0.15, 0.1)^5"])
+def test_a_statement_that_another_one_implies_is_named(text: str) -> None:
+    assert "dptv is the same region as tv(0.1)" in editing.same_as(text)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def settings(entry: Entry) -> tuple[str, ...]:
     """Return the expressions of one mechanism."""
     examples = [parameter.example if parameter.required else parameter.default for parameter in entry.parameters]
-    made = (entry.build(*arguments) for arguments in (*(oracle.arguments for oracle in entry.oracles), examples))
+    lists = (*(oracle.arguments for oracle in entry.oracles), examples)
+    made = (entry.build(*(parse(one) if isinstance(one, str) else one for one in values)) for values in lists)
     return tuple(dict.fromkeys(str(region) for region in made))
 
 

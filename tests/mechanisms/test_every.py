@@ -181,7 +181,9 @@ def test_claims_and_divergences(text: str) -> None:
         x, w = grid(seen.without, seen.within)
         p, q = seen.without.density(x), seen.within.density(x)
         kept = (p > 0) & (q > 0)
-        assert own == pytest.approx(math.log(float(w[kept] @ (q[kept] ** 2 / p[kept]))), rel=1e-4)
+        drawn = math.log(float(w[kept] @ (q[kept] ** 2 / p[kept])))
+        assert own >= drawn * (1 - 1e-4)
+        assert seen.note or own == pytest.approx(drawn, rel=1e-4)
 
 
 @pytest.mark.parametrize("text", DRAWN)

@@ -8,7 +8,17 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpcore import discrete_gaussian, discrete_gaussian_sum, discrete_laplace, gdp, geometric, parse, skellam
+from dpcore import (
+    discrete_gaussian,
+    discrete_gaussian_sum,
+    discrete_laplace,
+    gdp,
+    geometric,
+    parse,
+    rounded_gaussian,
+    skellam,
+)
+from dpcore.calibration import calibrate
 from dpcore.core.effort import effort
 from dpcore.curves import integer_gaussian
 from dpcore.curves.composed import Certified
@@ -16,6 +26,8 @@ from dpcore.curves.composition import compose
 from dpcore.curves.integer_gaussian import IntegerGaussian, IntegerGaussians, sum_gap
 from dpcore.curves.polygon import Polygon
 from dpcore.regions.algebra import Product
+from dpcore.theorems.conversion import gaussian_mu
+from dpcore.theorems.divergences import renyi
 
 DIGITS = 30
 Law = dict[int, mp.mpf]
@@ -43,7 +55,7 @@ def convolved(first: Law, second: Law) -> Law:
     return out
 
 
-def direct_delta(law: Law, move: int, epsilon: float) -> mp.mpf:
+def direct_delta(law: Law, move: int, epsilon: float | mp.mpf) -> mp.mpf:
     """Return delta of one noise against the same noise moved."""
     none, factor = mp.mpf(0), mp.exp(mp.mpf(epsilon))
     places = range(min(law), max(law) + move + 1)
@@ -191,6 +203,13 @@ def test_the_gap_of_distributed_noise(sigma: str) -> None:
             assert abs(region.delta(0.5) / direct_delta(law, 2, 0.5) - 1) < 1e-9
 
 
+def test_distributed_noise_is_calibrated() -> None:
+    """The search begins at the ends of the range, where the noise of all parties was no width."""
+    row = calibrate("discrete_gaussian_sum(?, 10)^10", epsilon=1.0, delta=1e-5).iloc[0]
+    one = calibrate("discrete_gaussian(?)^10", epsilon=1.0, delta=1e-5).iloc[0]
+    assert row["value"] * math.sqrt(10.0) == pytest.approx(one["value"], rel=1e-6)
+
+
 def test_wide_distributed_noise_is_one_discrete_gaussian() -> None:
     region = discrete_gaussian_sum(4.0, 100)
     assert region.gap < 1e-60
@@ -235,8 +254,11 @@ def test_a_group_is_a_larger_move() -> None:
     """Moves of log-concave noise compose: h_s(h_s(alpha)) = h_2s(alpha), also where corners are joined by lines."""
     epsilon = np.linspace(0.0, 112.0, 500)
     group = parse("group(skellam(4, 6), 4)")
-    moved = parse("skellam(4, 24)").delta_bounds(epsilon)[1]
-    np.testing.assert_allclose(group.delta_bounds(epsilon)[1], moved, rtol=1e-10)
+    lower, upper = parse("skellam(4, 24)").delta_bounds(epsilon)
+    grouped = group.delta_bounds(epsilon)[1]
+    np.testing.assert_allclose(grouped[lower == upper], upper[lower == upper], rtol=1e-10)
+    assert (lower == upper).sum() > 400
+    assert np.all((lower * (1 - 1e-10) <= grouped) & (grouped <= upper * (1 + 1e-10)))
     assert group.epsilon_bounds([0.0])[1][0] == np.inf
 
 
@@ -250,10 +272,82 @@ def test_discrete_gaussian_deltas_down_to_the_smallest_normal_double(sigma: str)
         total = weights[0] + 2 * mp.fsum(weights[1:])
         for delta in (1e-290, 1e-301, 1e-306, 3e-308):
             epsilon = float(region.epsilon(delta))
-            scale, start = mp.exp(epsilon), int(epsilon * float(width) ** 2)
+            scale, start = mp.exp(mp.mpf(repr(epsilon))), int(epsilon * float(width) ** 2)
             truth = mp.fsum(max(mp.mpf(0), weights[x - 1] - scale * weights[x]) for x in range(start, len(weights)))
             # a rounding of epsilon changes deltas near a corner by more than its own
             assert float(region.delta(epsilon)) == pytest.approx(float(truth / total), rel=1e-7, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "epsilon"),
+    [
+        ("0.3", "116.66666666666666"),
+        ("0.3", "116.66666666666667"),
+        ("0.3", "61.1111111111111"),
+        ("0.3", "61.11111111111111"),
+        ("0.7", "11.22448979591836"),
+        ("0.7", "11.22448979591837"),
+    ],
+)
+def test_a_delta_beside_a_loss_is_that_of_the_decimals(sigma: str, epsilon: str) -> None:
+    """Next to a loss the whole delta is its rounding: it was that of the double next to sigma."""
+    with mp.workdps(DIGITS):
+        truth = direct_delta(gaussian_law(sigma, 60.0), 1, mp.mpf(epsilon))
+        lower, upper = parse(f"discrete_gaussian({sigma})").delta_bounds(float(epsilon))
+        assert lower == upper
+        assert float(upper[0]) == pytest.approx(float(truth), rel=1e-9, abs=3e-308)
+
+
+@pytest.mark.parametrize("text", ["skellam(0.01)", "truncated_discrete_gaussian(0.3, 5)"])
+def test_deltas_beside_a_computed_loss_are_brackets(text: str) -> None:
+    region = parse(text)
+    corners = region.corners()[0]
+    at = corners[min(10, corners.size - 3)]
+    for epsilon in (at * (1 - 3e-16), at, at * (1 + 3e-16)):
+        lower, upper = (float(side[0]) for side in region.delta_bounds(epsilon))
+        assert lower < upper * (1 - 1e-10)
+    lower, upper = region.delta_bounds(at * (1 - 5e-3))
+    assert lower == upper
+
+
+@pytest.mark.parametrize("text", ["skellam(4, 2)", "rounded_gaussian(2)", "discrete_gaussian_sum(0.7)"])
+def test_noise_without_an_end_never_fails(text: str) -> None:
+    """What doubles cannot tell far out is no infinite loss, so divergences and mu are finite or unknown, and small deltas brackets."""
+    region = parse(text)
+    assert not parse(f"{text} & dp(3, 1e-5)").fails
+    for one in (region, region**3, parse(f"poisson({text}, 0.1)")):
+        assert not one.fails
+        for divergence in (renyi(one, 2.0), gaussian_mu(one)):
+            assert divergence is None or math.isfinite(divergence[0])
+    lower, upper = region.delta_bounds([1.0, 1e4])
+    assert lower[0] >= upper[0] * (
+        1 - 1e-8
+    )  # the masses of a sum are right to 1e-11, a loss between two of them to twice that
+    assert lower[1] == 0 < upper[1] < 1e-290
+    assert parse("truncated_discrete_gaussian(2, 9)").fails
+    assert parse(f"{text} * dp(1, 1e-9)").fails
+
+
+@pytest.mark.parametrize(("sigma", "move"), [(0.6, 1), (2.0, 1), (5.0, 4)])
+def test_rounding_lowers_every_divergence_of_normal_noise(sigma: float, move: int) -> None:
+    region = rounded_gaussian(sigma, move)
+    rho = move**2 / (2 * sigma**2)
+    assert region.concentrated_rate == rho
+    with mp.workdps(DIGITS):
+        far = int(80 * sigma) + move
+        law = {
+            x: (mp.erfc((x - 0.5) / sigma / mp.sqrt(2)) - mp.erfc((x + 0.5) / sigma / mp.sqrt(2))) / 2
+            for x in range(far)
+        }
+        law |= {-x: p for x, p in law.items()}
+        shares = []
+        for order in (1.5, 3, 10, 30):
+            if order * move + 12 * sigma > far - move:
+                continue
+            terms = (law[x - move] ** order * law[x] ** (1 - order) for x in range(move + 1 - far, far))
+            shares.append(mp.log(mp.fsum(terms)) / (order - 1) / order / rho)
+        assert all(share <= 1 for share in shares)
+        assert shares[-1] > max(shares[0], 0.9)
 
 
 def test_moves_beyond_every_output_hide_nothing() -> None:

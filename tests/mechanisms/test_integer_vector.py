@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from dpcore import parse
+from dpcore.calibration import calibrate
 from dpcore.core.errors import BudgetError, DomainError
+from dpcore.mechanisms.base import Mechanism
+from dpcore.theorems.conversion.claims import calibration_text
+from dpcore.theorems.divergences import concentrated, renyi
 
 EPSILONS = np.array([0.0, 0.4, 1.0, 2.5])
 
@@ -61,6 +65,60 @@ def test_a_replaced_record_moves_two_cells() -> None:
     assert (region**50).delta(2.0) == parse("discrete_gaussian(3)^100").delta(2.0)
     assert region.kind == twice.kind
     assert [dict(vector) for vector in region.vectors] == [{1: 2}]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon"),
+    [("integer_vector(discrete_gaussian(2), 2, 1.5)", None), ("integer_vector(discrete_laplace(2), 3, sqrt(3))", 1.5)],
+)
+def test_it_is_attacked_and_claimed_as_a_mechanism(text: str, epsilon: float | None) -> None:
+    """The attacker of the only vector reaches the curve, by draws of all cells; a picture shows one of them."""
+    region = parse(text)
+    assert isinstance(region, Mechanism)
+    assert "best attacker uses all" in region.answers().note
+    assert region.claimed_epsilon == epsilon
+    found = region.attack()
+    assert found is not None
+    scores = [np.sort(found[0](np.random.default_rng(4), 40_000, inside)) for inside in (False, True)]
+    for cut in np.quantile(scores[0], (0.5, 0.9, 0.99)):
+        alpha, beta = (scores[0] > cut).mean(), (scores[1] <= cut).mean()
+        assert beta == pytest.approx(float(region.beta(alpha)), abs=0.02)
+    assert parse("integer_vector(skellam(4), 3, 2.3)").attack() is None  # type: ignore[attr-defined]  # a mechanism
+
+
+@pytest.mark.parametrize(
+    ("noise", "l1", "l2"), [("discrete_gaussian(0.7)", 3, "sqrt(5)"), ("discrete_gaussian(2)", 2, "sqrt(2)")]
+)
+def test_divergences_are_the_largest_of_all_moves(noise: str, l1: int, l2: str) -> None:
+    region = parse(f"integer_vector({noise}, {l1}, {l2})")
+    law = parse(noise).law  # type: ignore[attr-defined]
+    x = np.arange(-60.0, 61.0)
+
+    def divergence(move: int, order: float) -> float:
+        p, q = law.density(x), law.density(x - move)
+        kept = (p > 0) & (q > 0)
+        logs = order * np.log(q[kept]) + (1 - order) * np.log(p[kept])
+        return float(np.logaddexp.reduce(logs) / (order - 1))
+
+    square = 5 if l1 == 3 else 2
+    moves = [m for size in range(1, l1 + 1) for m in itertools.product(range(1, l1 + 1), repeat=size)]
+    moves = [m for m in moves if sum(m) <= l1 and sum(one * one for one in m) <= square]
+    for order in (1.5, 2.0, 3.0):
+        worst = max(sum(divergence(one, order) for one in move) for move in moves)
+        assert renyi(region, order) == (pytest.approx(worst, rel=1e-9), True)
+    rate = concentrated(region)
+    assert rate is not None
+    assert rate.rho == pytest.approx(max(sum(one * one for one in m) for m in moves) / (2 * parse(noise).sigma ** 2))  # type: ignore[attr-defined]
+
+
+def test_its_noise_is_calibrated() -> None:
+    text = calibration_text(parse("integer_vector(discrete_gaussian(2), 2, sqrt(2))"), 3)
+    assert text == "integer_vector(discrete_gaussian(?), 2, 1.4142135623730951)^3"
+    row = calibrate(text, epsilon=1.0, delta=1e-6).iloc[0]
+    assert parse(str(row["expression"])).delta(1.0) <= 1e-6
+    assert row["value"] == pytest.approx(
+        float(calibrate("discrete_gaussian(?)^6", epsilon=1.0, delta=1e-6)["value"].iloc[0])
+    )
 
 
 def test_the_moves_to_which_nothing_can_be_added() -> None:

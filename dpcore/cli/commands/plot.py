@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HELP = "draw regions, or with --profile their deltas, to a .svg, .png, .pdf, .html or .json file"
 TABLE = False
+TOLERANCE = 1e-3  # as in the app: a picture shows no more digits
 
 
 def configure(parser: Parser) -> None:

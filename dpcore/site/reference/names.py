@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from dpcore import parse
 from dpcore.core.registry import Entry, entries
+from dpcore.language import examples
 from dpcore.regions.tradeoff import literal
 from dpcore.site.pages import Page
 from dpcore.site.places import SitePlace
@@ -139,11 +139,4 @@ def signature(entry: Entry) -> str:
 
 def example(entry: Entry) -> str:
     """Return an example of an entry: the expression of its first oracle."""
-    arguments = [_argument(value) for value in entry.oracles[0].arguments]
-    return str(entry.build(*arguments))
-
-
-def _argument(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.strip('"') if value.startswith('"') else parse(value)
-    return value
+    return str(examples.example(entry))

@@ -60,7 +60,7 @@ def _approximate(region: TradeOff, delta: float) -> NotionStatement:
     what = WORDS[kind(low, high, "upper")]
     if math.isinf(high):
         least = outward(region.curve.q_inf, 4)
-        floor = f"δ stays at {least} (rounded up)" if region.curve.q_inf > 0 else "the loss has no bound"
+        floor = f"δ stays at {least} (rounded up)" if region.fails else "the loss has no bound"
         return NotionStatement(notion, None, what, f"No ε holds at δ = {nearest(delta)}: {floor}.")
     return NotionStatement(
         notion, DP(high, delta), what, f"ε = {outward(high, 5)} (rounded up) at δ = {nearest(delta)}."

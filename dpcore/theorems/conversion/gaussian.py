@@ -47,7 +47,7 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
     if isinstance(region, DP) and region.delta_ == 0:
         return pure_mu(region.epsilon_), True
     with gate.curve_of(region) as curve:
-        own = smallest_mu(curve, largest_loss(region)[0])
+        own = smallest_mu(curve, largest_loss(region)[0]) if region.fails or curve.q_inf == 0 else None
     if own is not None and own[1]:
         return own
     bounds = [] if own is None else [own[0]]
