@@ -372,7 +372,8 @@ def group(polygon: Polygon, size: int) -> Polygon:
     if up.size and math.isfinite(top) and abs(up[-1] - top) <= _SAME_LOSS * top:
         up[-1] = top
     whole = float(value[0] + up_q.sum() + (up_q * np.exp(-up))[up > 0].sum())
-    if whole < 1.0 - _LOST_MASS:  # the rest belongs to rates below the smallest double
+    # what lacks belongs to rates below the smallest double; where their segment is met at another slope, mass is added
+    if whole < 1.0 - _LOST_MASS or (whole > 1.0 + _LOST_MASS and top > _MOST_GROUPED):
         msg = (
             f"A group of {size} records with a largest loss of {nearest(polygon.max_loss)} each has error rates below the smallest "
             f"double, e^-{_MOST_GROUPED}; size times the largest loss must be at most about {_MOST_GROUPED}, got {nearest(top)}."

@@ -69,11 +69,13 @@ class DiscreteGaussian(Mechanism):
             return rate
         c, sigma = (order - 1.0) * self.sensitivity, self.sigma
         x = np.arange(-reach(sigma) - 1.0, reach(sigma) + 2.0) + math.floor(c)
-        # e^{c^2/(2 sigma^2)} sum_x e^{-(x - c)^2/(2 sigma^2)} / Z, both sums next to each other
-        ratio = np.sum(np.exp(-((x - c) ** 2) / (2 * sigma**2))) / np.sum(
-            np.exp(-((x - math.floor(c)) ** 2) / (2 * sigma**2))
-        )
-        return rate + math.log(float(ratio)) / (order - 1.0)
+        if math.isinf(rate):
+            return rate
+        # e^{c^2/(2 sigma^2)} sum_x e^{-(x - c)^2/(2 sigma^2)} / Z, both sums next to each other and from their largest terms on
+        above, below = (-0.5 * ((x - at) / sigma) ** 2 for at in (c, math.floor(c)))
+        largest = float(above.max())
+        ratio = np.sum(np.exp(above - largest)) / np.sum(np.exp(below))
+        return rate + (largest + math.log(float(ratio))) / (order - 1.0)
 
     @property
     def concentrated_rate(self) -> float:

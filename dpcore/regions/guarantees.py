@@ -225,7 +225,7 @@ class RDP(Atom, Additive):
         total, rest = count * self.epsilon_, []
         for node, times in others:
             own = getattr(node, "renyi", lambda _: None)(order)
-            if own is None or math.isinf(own):
+            if own is None or total + times * own > RENYI_EPSILON.high:  # no statement says so much; it stays a factor
                 rest.append((node, times))
             else:
                 total += times * own

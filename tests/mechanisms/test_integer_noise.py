@@ -359,3 +359,18 @@ def test_moves_beyond_every_output_hide_nothing() -> None:
         lower, upper = parse(text).delta_bounds([0.0, 5.0, 300.0])
         assert upper.tolist() == [1.0] * 3, text
         assert (lower <= upper).all()
+
+
+@pytest.mark.parametrize("sigma", [2.9242501209079746e-39, 0.02, 0.05, 0.3])
+@pytest.mark.parametrize("order", [1.0655488399955582, 2.0, 4.655608075414056])
+def test_renyi_of_noise_that_is_nearly_none(sigma: float, order: float) -> None:
+    """Its sums have no term that a double holds; beside another statement that was a math domain error."""
+    with mp.workdps(60):
+        width, a, move = mp.mpf(sigma), mp.mpf(order), 4
+        weights = {x: mp.exp(-(mp.mpf(x) ** 2) / (2 * width**2)) for x in range(-60, 61)}
+        moved = mp.fsum(
+            mp.exp(-(a * mp.mpf(x - move) ** 2 + (1 - a) * mp.mpf(x) ** 2) / (2 * width**2)) for x in weights
+        )
+        truth = float(mp.log(moved / mp.fsum(weights.values())) / (a - 1))
+    assert parse(f"discrete_gaussian({sigma!r}, 4)").renyi(order) == pytest.approx(truth, rel=1e-12)
+    assert parse(f"discrete_gaussian({sigma!r}, 4) * rdp({order}, 1)").delta_bounds(1.0)[1].item() <= 1.0
