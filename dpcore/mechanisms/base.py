@@ -306,8 +306,8 @@ def _of_masses(law: Law, move: float) -> Polygon:
     if high - low > MOST_INTEGERS:
         msg = f"The noise takes more than {MOST_INTEGERS} integers of a probability that doubles can tell from 0."
         raise BudgetError(msg)
-    x = np.arange(low, high + move + 1.0)
-    p, q = law.density(x), law.density(x - move)
+    masses, steps = law.density(np.arange(low - move, high + move + 1.0)), int(move)
+    p, q = masses[steps:], masses[: masses.size - steps]
     checkpoint()  # a tenth of a second each for a million integers
     if not unbounded:
         exact = pmf_polygon(p, q)
