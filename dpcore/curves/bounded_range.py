@@ -113,7 +113,7 @@ class BoundedRange(Curve):
         return min(0.0, math.log(least / math.hypot(z, y)) + 1e-14) if y > 0.0 else 0.0
 
 
-class _Search(NamedTuple):
+class _RangeSearch(NamedTuple):
     """One step of the recursion: the largest values attained and the largest bounds so far, and the padded deltas before it."""
 
     least: FloatArray
@@ -161,7 +161,7 @@ class _Recursion:
         band of narrow cells around the optimum of each x is left.
         """
         size = step * self.cells + 1
-        search = _Search(np.zeros(size), np.zeros(size), self._padded(low), self._padded(high), step)
+        search = _RangeSearch(np.zeros(size), np.zeros(size), self._padded(low), self._padded(high), step)
         whole = slice(0, size)
         # no wider than 1: the rounding of a bound grows with the exponential of the width
         self._divide(search, (0, self.cells), whole, max(_PARTS, math.ceil(self.epsilon)))
@@ -171,7 +171,7 @@ class _Recursion:
         most = np.maximum(search.most, search.least)
         return search.least * (1 - _ROUNDING), np.asarray(np.minimum(most * (1 + _ROUNDING), 1.0), dtype=np.float64)
 
-    def _divide(self, search: _Search, cell: tuple[int, int], part: slice, pieces: int) -> None:
+    def _divide(self, search: _RangeSearch, cell: tuple[int, int], part: slice, pieces: int) -> None:
         """Search the pieces of a cell of t for the largest values in a range of x."""
         first, last = cell
         ends = np.unique(np.linspace(first, last, min(pieces, last - first) + 1).astype(np.int64)).tolist()
@@ -190,7 +190,7 @@ class _Recursion:
             else:
                 np.maximum(search.most[inner], bound[begin:end], out=search.most[inner])
 
-    def _raise_lower(self, search: _Search, j: int, part: slice) -> None:
+    def _raise_lower(self, search: _RangeSearch, j: int, part: slice) -> None:
         """Raise the best values so far to those of t = j h, in a range of x."""
         h = self.epsilon / self.cells
         q = np.expm1(j * h - self.epsilon) / np.expm1(-self.epsilon)

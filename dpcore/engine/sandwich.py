@@ -43,8 +43,8 @@ _ROUGH = 1e-2
 _FINEST = 1 << 18
 """Most losses of one lattice measure: with its transforms about 130 MB during its computation."""
 
-_WORK = 5e6
-"""Most work for one epsilon, in points of a transform: half a second, and as much for the values between which it is found."""
+_WORK = 1e7
+"""Most work for one epsilon, in points of a transform: about a second, and as much for the values between which it is found."""
 
 _PER_SECOND, _ROUNDS = 1e7, 4.0
 """Points of transforms in a second, and how many times the work of one delta an epsilon takes: for the time a refusal names."""

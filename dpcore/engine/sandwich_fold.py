@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 _Number = TypeVar("_Number", np.float64, np.complex128)
 
-LONGEST = 1 << 20
-"""Longest transform: 65 MB and a sixth of a second or so; a longer product gets a coarser lattice."""
+LONGEST = 1 << 21
+"""Longest transform: 130 MB and a third of a second or so; a longer product gets a coarser lattice."""
 
 _POINT_BYTES = 64.0  # bytes of a point of a transform, with its masses and their profile
 
