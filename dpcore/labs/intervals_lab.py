@@ -42,7 +42,7 @@ class Intervals(Lab):
     story = Story(
         "An interval around a noisy mean, widened for the noise, keeps its level and is (ε + ε₁, δ)-private even "
         "if a negative noisy variance is drawn again; written out, the noise adds c²Λ/(εn) under the root.",
-        "The level holds if the noise adds its own variance, c²Λ²/(εn)²; the written-out term has lost a square, "
+        "The level holds if the noise adds its own variance, c²Λ²/(εn)²; the written-out term has lost its squares, "
         "changes with the unit of the data and makes the interval 4.9 times as wide at n = 50; drawing again "
         "raises the loss of the variance from 0.5 to 0.832.",
         "An analyst who ignores the noise covers the mean in 31 of 100 cases instead of 95; one who follows the "

@@ -222,7 +222,7 @@ def _inline(token: Token, line: int, *, in_item: bool) -> Iterator[tuple[int, st
             yield at, "a link has no address; write [words](address)."
         elif child.type == "code_inline" and _RUN.match(child.content):
             yield at, f"{child.content[:60]!r} is not run; write a computed value between {{{{ and }}}}."
-        elif child.type == "text_special" and child.content[:1] == "\\" and child.content[1:].isalpha():
+        elif _command(child):
             rest = _COMMAND.match("".join(_plain(following) for following in children[place + 1 : place + 2]))
             command = child.content + (rest[0] if rest else "")
             yield (
@@ -234,4 +234,11 @@ def _inline(token: Token, line: int, *, in_item: bool) -> Iterator[tuple[int, st
 def _plain(child: Token) -> str:
     if child.type in ("softbreak", "hardbreak"):
         return "\n"
-    return child.content if child.type == "text" else _OTHER
+    if child.type == "text" or _command(child):
+        return child.content
+    return _OTHER
+
+
+def _command(child: Token) -> bool:
+    r"""Return whether this is the start of a TeX command, which markdown-it keeps apart: `\b` of `\begin`."""
+    return child.type == "text_special" and child.content[:1] == "\\" and child.content[1:].isalpha()

@@ -295,7 +295,7 @@ def gallery_page(file: Path, section: str) -> Page:
         path,
         section,
         texts["title"] or _named(file),
-        texts["summary"] or f"{len(specs)} figures.",
+        texts["summary"] or ("1 figure." if len(specs) == 1 else f"{len(specs)} figures."),
         source,
         tuple(figure_job(spec) for spec in specs),
         lambda composer: composer.gallery(texts["text"], specs),

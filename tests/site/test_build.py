@@ -28,6 +28,7 @@ from dpcore.site.docstrings import as_markdown, signature
 from dpcore.site.figures import WIDTH, compact, packed, render, rounded
 from dpcore.site.markdown import Writer, read
 from dpcore.site.maths import formula
+from dpcore.site.pages import gallery_page
 from dpcore.site.svg import responsive, shortened
 from dpcore.site.tables import parameters_of, table_of
 from dpcore.specs import Spec, SpecError
@@ -167,6 +168,14 @@ def test_a_text_becomes_a_page(small: tuple[Path, Path]) -> None:
     assert 'href="texts/one.html">Where?' in home
     gallery = (small[1] / "pictures" / "figures.html").read_text(encoding="utf-8")
     assert "http://localhost:8501/Audit?audit_mechanism=" in gallery
+
+
+def test_a_gallery_without_a_summary_counts_its_figures(tmp_path: Path) -> None:
+    one = '[[figure]]\nname = "{}"\ndraw = "regions"\nregions = "dp(1)"\ntitle = "A"\ncaption = "B"\n'
+    file = tmp_path / "g.toml"
+    for names, said in (("a", "1 figure."), ("ab", "2 figures.")):
+        file.write_text("\n".join(one.format(name) for name in names), encoding="utf-8")
+        assert gallery_page(file, "pictures").summary == said
 
 
 def test_dark_is_light_with_other_colours() -> None:

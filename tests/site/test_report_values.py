@@ -173,6 +173,7 @@ MISTAKES = {
     "It is { limit } here.": "'{ limit }' is not computed; write {{ limit }}.",
     "# Second": "the text has a title already; a section starts with ##.",
     "$$\na": "this $$ has no partner: a formula on lines of its own begins and ends with $$.",
+    "$$\n\\begin{a}": r"'$$\n\\begin{a}': this $$ has no partner",
     '{{ cell("rows.csv", "count", 9) }}': "rows.csv: The file has rows 1 to 2, got row 9.",
 }
 LATER = {  # the second line of what was inserted, or a later one
