@@ -62,7 +62,7 @@ _BUCKETS = 4096
 _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
 
-_ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # of the interval of c of each kernel
+_ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # ends of the interval of c of each kernel
 
 
 class ContourLines:

@@ -8,8 +8,8 @@ to its saddle point, and its answer is the same whatever else is asked.
 The bracket of one sum is that of `contour_plan`: the sum over all nodes exceeds delta by the periodic images, bounded by
 Chernoff with the exponents c' on both sides of c; nodes beyond the last are bounded by the decay of abs(M); rounding by the
 sizes of the terms. An epsilon is published if its two sides are proved: delta is at most the target at the upper one, and
-at least the target at the lower one. Where that fails there is no answer here. Only finite losses are counted: outputs of mass
-at infinity add nothing to a delta here, and who asks for a pair that has some adds it (`dpcore.regions.powers`).
+at least the target at the lower one. Where that fails there is no answer here. Only finite losses are counted: the mass
+at infinite loss adds nothing to a delta here, and the caller adds it if the pair has some (`dpcore.regions.powers`).
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class TransformProduct:
         return total, error
 
     def atoms_exponent(self, s: ComplexArray) -> tuple[ComplexArray, FloatArray]:
-        """Return the same for the atoms of split parts alone (`contour_atoms`)."""
+        """Return `exponent` for the atoms of split parts alone (`contour_atoms`)."""
         total, error = np.zeros_like(s), np.zeros(s.shape)
         for (factor, count), reach in zip(self.parts, self._reach, strict=True):
             log_a = getattr(factor, "log_atoms")(s)  # noqa: B009  a method that only split parts have

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from dpcore.curves.base import ComplexArray, FloatArray
 
 _EVEN = 2.0**-51  # places are evenly spaced if they are off by at most four units of themselves
-_SPARSE = 4  # most places of the whole grid for each one that is asked for
-_BLOCK, _LARGEST_BLOCK = 32, 512  # terms that a matrix product adds at once: usually, and with a grid of 64 places only
+_SPARSE = 4  # most places of the grid for each place that is asked for
+_BLOCK, _LARGEST_BLOCK = 32, 512  # terms that a matrix product adds at once, and the same for a grid of only 64 places
 _TABLE = 1 << 20  # phases in memory at once, 16 MB
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _COUNT = COUNT.but(name="The number of copies", low=0)
 _DIRECT_WIDTH = 4000  # masses up to which products are convolved directly, in milliseconds
 _ROUGH_WIDTH = 30_000  # the same where neighbouring masses differ much and transforms are less exact: up to a second
-_FEW_COPIES = 64  # so few copies always count as rough
+_FEW_COPIES = 64  # up to this many copies a product always counts as rough
 _FINE_WIDTH = 512  # masses up to which products are computed in extended precision, a millisecond each
 _LEAST_LOG = -746.0  # below this logarithm a mass is zero in double precision
 _SAME = 1e-13  # relative rounding of mirrored masses

@@ -26,7 +26,7 @@ IRREGULAR = "The law of this sum on a lattice is too irregular for the method of
 
 
 CELLS = 1 << 20
-"""Numbers of a matrix at once, 8 MB."""
+"""Most numbers in a matrix, 8 MB."""
 
 
 class Irregular(BudgetError):
@@ -106,7 +106,7 @@ def log_mean_exp(part: LatticePart, theta: FloatArray) -> FloatArray:
 
 
 def _some_log_mean_exp(part: LatticePart, theta: FloatArray) -> FloatArray:
-    """Return the same at once; log1p of a small number while the tilt is small."""
+    """Return `log_mean_exp` for all tilts at once; log1p of a small number while the tilt is small."""
     exponent = theta[:, None] * part.offset
     weighted = exponent + np.log(part.weight)
     largest = weighted.max(axis=1)

@@ -47,7 +47,7 @@ _WORK = 1e7
 """Most work for one epsilon, in points of a transform: about a second, and as much for the values between which it is found."""
 
 _PER_SECOND, _ROUNDS = 1e7, 4.0
-"""Points of transforms in a second, and how many times the work of one delta an epsilon takes: for the time a refusal names."""
+"""Points of transforms in a second, and work of an epsilon over that of a delta: for the time stated in a refusal."""
 
 _EACH = 3.0
 """Values of a profile for each loss of a lattice."""
@@ -100,7 +100,7 @@ class _Lattice:
         return out
 
     def _transformed(self, epsilon: FloatArray, tolerance: float) -> _Brackets:
-        """Return the same from the transforms."""
+        """Return `bounds` from the transforms."""
         above, below = self.outer.delta(epsilon, 0.05 * tolerance), self.inner.delta(epsilon, 0.05 * tolerance)
         upper = np.nan_to_num(np.minimum(above.value + above.error, 1.0), nan=1.0)
         # after an overflow nothing is known here

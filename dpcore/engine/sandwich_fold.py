@@ -47,11 +47,11 @@ _POINT_BYTES = 64.0  # bytes of a point of a transform, with its masses and thei
 _BINS, _TILTS = 2048, 240
 """Bins of a law and tilts of the table for the search of a saddle point, which only affects the width of a bracket."""
 
-_FAR = 700.0  # exponent near the end of doubles
+_FAR = 700.0  # an exponent of e near the largest double
 _STRETCH, _REACH = 4.0, 4.5
 """Standard deviations of the tilted loss whose epsilons share a window, and its reach to either side."""
 
-_SECOND = 1.01  # for terms of second order, and for the roundings of the bounds
+_SECOND = 1.01  # factor for terms of second order and the roundings of the bounds
 
 _DOUBLES = 600.0
 """A window ends where its tilt amounts to e^600: larger factors exceed doubles, and those masses would be lost."""

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
 
-MAX_EPSILON = 500.0  # of ε0: the series of its exponential then has a thousand terms
-MAX_REACH = 8e4  # of k ε0: inside the top cell the density grows by exp(2 sqrt(k ε0)), which must stay a double
-_OMITTED, _FAR = 1e-22, 9.75  # tail left out of the order, and its normal quantile
+MAX_EPSILON = 500.0  # largest ε0: the series of its exponential then has a thousand terms
+MAX_REACH = 8e4  # largest k ε0: in the top cell the density grows by exp(2 sqrt(k ε0)), which must stay a double
+_OMITTED, _FAR = 1e-22, 9.75  # tail beyond the order that is left out, and its normal quantile
 _EPSILON = POSITIVE.but(name="epsilon", high=MAX_EPSILON)
 _CELLS = COUNT.but(name="cells")
 _RENORMALISE = 8  # steps between two rescalings of the cells, which keep their coefficients within doubles
