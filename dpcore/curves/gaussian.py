@@ -83,7 +83,7 @@ class GaussianFamily(CurveFamily):
 
     @property
     def largest_losses(self) -> FloatArray:
-        """Losses have no bound."""
+        """Infinite: the losses have no bound."""
         return np.full(self.parameters.size, np.inf)
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_LARGEST = 1e5  # of a divergence; beyond it exponents lose more than 1e-11
+_LARGEST = 1e5  # largest divergence; beyond it exponents lose more than 1e-11
 _TINY = 5e-324  # the smallest double, for underflow
 _FAR = -740.0  # logarithm of the smallest v considered, near the smallest double
 _TRIES = 34  # tripled steps to confirm an epsilon, to 1e3 of it; where they fail the bracket is [0, inf]
