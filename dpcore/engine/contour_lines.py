@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_share import Index, Name
 
 _WIDTH, _NARROW, LONG = 4.0, 2.0, 6.0
-"""Standard deviations of the tilted loss covered by one line, by one line of so many parts that rounding counts, and by one
-line of a grid, whose values need fewer digits."""
+"""Standard deviations of the tilted loss covered by one line, by one line of enough parts for rounding to count, and by
+one line of a grid, whose values need fewer digits."""
 
 _SPARE = 0.2
 """Standard deviations by which a line reaches beyond either end: more than half a step of the grids of `Contour.expanded`."""

@@ -49,7 +49,7 @@ _ACCURACY: Final = 1e-9
 """Share of delta that images and omitted nodes may have, for a loss that is nearly normal."""
 
 _NEWTON: Final = 8
-"""Newton steps on log delta: the saddle point estimate is right to some percent, and each step doubles the digits."""
+"""Newton steps on log delta: the saddle point estimate is a few per cent off, and each step doubles the digits."""
 
 _MARGIN: Final = 4.0
 """The two sides of an epsilon stand this many error bounds from the root."""
@@ -202,7 +202,7 @@ class PowerContour:
         return self._lines[place, scale]
 
     def _made(self, c: float, copies: float) -> PowerLine | None:
-        """Choose the nodes for about so many copies, and evaluate the transform there.
+        """Choose the nodes for about that many copies, and evaluate the transform there.
 
         None if more than `_MOST` nodes were needed, or if no period serves: the law is far from normal, or its transform is
         unknown on one side of c, and its powers are asked one by one.

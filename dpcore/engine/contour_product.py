@@ -303,7 +303,7 @@ def rounding_units(factor: Factor, s: ComplexArray) -> float | FloatArray:
     """Return the rounding error of a factor's M at the nodes of lines, one per row, in units of 2^-53 M(Re s).
 
     Of a product it is the sum over its parts, because no part exceeds its value on the real axis. They are asked line by line,
-    as they compute their transforms: a product hands them its lines one behind the other.
+    as they compute their transforms: a product passes them its lines one after the other.
     """
     along = getattr(factor, "mgf_rounding_along", None)
     if along is not None:

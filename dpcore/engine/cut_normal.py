@@ -468,7 +468,7 @@ _END_NODES, _END_WEIGHTS = legendre(32)
 
 @lru_cache(maxsize=64)
 def _panels(low: float, high: float, count: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return nodes and weights of so many panels between two ends, those at the right divided further, and their middles and half widths."""
+    """Return nodes and weights of panels between two ends, shorter at the right, with middles and half widths."""
     edges = np.linspace(low, high, count + 1)
     # the exponent is steepest at the right end
     last = np.linspace(edges[-2], edges[-1], _SPLIT + 1)

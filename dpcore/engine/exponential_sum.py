@@ -1,7 +1,7 @@
 """Sums of many exponentials at evenly spaced places of a line, as products of two small tables of phases.
 
 With n = a w + b the phase e^{i n x} is e^{i a w x} e^{i b x}: n places need about 2 sqrt(n) phases of each exponential, and all
-sums are matrix products. The direct way computes an exponential for each pair and takes some fifty times as long.
+sums are matrix products. The direct way computes an exponential for each pair and takes about fifty times as long.
 """
 
 from __future__ import annotations

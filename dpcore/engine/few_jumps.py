@@ -32,10 +32,11 @@ which that fails are not used. On the real axis the same bound holds with a coar
 smaller off the axis, only exponents are used that leave the integrand wider than the step.
 
 *Rounding*, in units of u = 2^-53, with the hypotheses of `mixture_rounding`, and log Phi right to `_LOG_NDTR` (1 + |log Phi|) units on the
-real axis and at heights up to 3/4, Phi to as many of itself; a test compares both with balls. The nodes x are exact: the step has few
-binary places. Let E bound the error of log r (`mixture_rounding.turned_units`). A window at p = (a - z)/w has 3 units of p, which
-change log Phi by at most 3 (|p|^2 + |p|), because |phi/Phi| <= |p| + 1; for Re p > 9 both are below a hundredth, since
-|phi/Phi| <= 2 e^(-(Re p)^2/2 + 1/3). A weight e^v has, with f = v without its windows,
+real axis and at heights up to 3/4, Phi to as many of itself; a test compares both with ball arithmetic. The nodes x are
+exact: the step has few binary places. Let E bound the error of log r (`mixture_rounding.turned_units`). A window at p =
+(a - z)/w has 3 units of p, which change log Phi by at most 3 (|p|^2 + |p|), because |phi/Phi| <= |p| + 1; for Re p > 9
+both are below a hundredth, since |phi/Phi| <= 2 e^(-(Re p)^2/2 + 1/3). A weight e^v has, with f = v without its
+windows,
 
     |c+1| (E + 2 |log|r|| + 3 arg r) + 3 x^2 + 3 |x| t + 3 |f| + 2 |v| + LIBRARY (|log step| + 4) + 24
 
@@ -83,7 +84,7 @@ _COARSE = 2.5  # steps on the real axis per w: the rule misses e^(-2 pi^2 2.5^2)
 _CUTS = (2.5, 4.0, 9.0, 20.0, 30.0)  # ratios of epsilon to the loss at the first window, tried in turn
 _EXPONENTS = np.concatenate((np.zeros(1), np.geomspace(0.05, 160.0, 56)))  # c times epsilon
 _FAR = 8.5  # standard deviations w of the second window between epsilon and its middle
-_DEVIATIONS = 20.0  # epsilons below so many standard deviations of the sum are left to lines that take in the core
+_DEVIATIONS = 20.0  # epsilons below this many standard deviations of the sum are left to lines that include the core
 _RATIO = 1.12  # ratio of the largest epsilon that shares a line to the smallest
 _CORE, _EXCESS, _LEFT = 1e-9, 1e-10, 1e-9  # shares of delta that the core, the images and the omitted nodes may add
 _PLACES = 4000  # values of x between which the x of a loss is interpolated
@@ -150,7 +151,7 @@ class FewJumps:
         self._lines: dict[int, _JumpLine | None] = {}
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return bounds of delta at each epsilon; 0 and 1 where the core is not far below."""
+        """Return bounds of delta at each epsilon; 0 and 1 where the core is not far below it."""
         low, high = np.zeros(epsilon.size), np.ones(epsilon.size)
         far = np.flatnonzero(epsilon > self._least)
         if far.size:
@@ -191,7 +192,7 @@ class _Windows:
         self._losses = law.log_ratio(self._grid)
 
     def line(self, epsilon: float, share: float) -> _JumpLine | None:
-        """Return the line of the epsilons around one, the first window at a share of it; None if the core reaches up to there."""
+        """Return the line of the epsilons around one; None if the core reaches the first window, at a share of it."""
         checkpoint()
         cuts = self._place(epsilon / share), self._place(epsilon) + _FAR * self.width
         axis = self._axis(cuts, _EXPONENTS / epsilon)
@@ -298,7 +299,7 @@ class _Windows:
     # ---- the real axis and the path ------------------------------------------------------------------------------
 
     def _place(self, loss: float) -> float:
-        """Return about the x of a loss."""
+        """Return an approximate x for each loss."""
         return float(np.interp(loss, self._losses, self._grid))
 
     def _axis(self, cuts: tuple[float, float], c: FloatArray) -> _RealAxis:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 BITS = 26
-"""Means are rounded to so many binary places: differences from them and k times them are then exact."""
+"""Means are rounded to this many binary places: differences from them and k times them are then exact."""
 _PLACES = 1200
 """Binary places of an exact mean: more than the 1074 of the smallest double."""
 _WIDEST_EXACT = 1 << 26

@@ -71,7 +71,7 @@ _SMALLEST = 1e-290
 
 
 def additions(count: int) -> float:
-    """Bound the error of a sum of so many positive terms, in units."""
+    """Bound the error of a sum of `count` positive terms, in units."""
     return min(float(count), PAIRS + math.log2(count + 1.0))
 
 

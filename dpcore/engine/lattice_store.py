@@ -53,7 +53,7 @@ class LatticeStore:
             return entry[0]
 
     def store(self, owner: int, name: Hashable, value: object, weight: int) -> None:
-        """Store a value of so many bytes in place of an earlier one of this name."""
+        """Store a value of `weight` bytes, in place of an earlier one of this name."""
         key = owner, name
         with self._lock:
             self._drop(key)

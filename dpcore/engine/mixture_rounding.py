@@ -23,7 +23,7 @@ the terms of r - 1 have relative errors of at most 3 lambda + 6 + J beyond D, so
 largest term is put in front, logarithms of the shares are added: g' (lambda + 3)(Lambda + D/2) + 2 (2 lambda + 4 + J) +
 lambda (|log rest| + log(J + 1)) + 2 more, Lambda the largest |log share|; and the same on the axis for several moves.
 
-Weights. Node j has the weight w_j = e^{(c+1) log r + log phi}, added up from numbers that are at hand: each addition or product
+Weights. Node j has the weight w_j = e^{(c+1) log r + log phi}, added up from known numbers: each addition or product
 has the error of its result. With a = (c+1) log|r| + log|phi|, f = a - log M(c) and v the angle of phi
 
 .. math:: e_j = |c+1| E + 2 |(c+1) \log|r|| + |a| + |f| + 2 |\log|\varphi|| + 3 |c+1| \arg r + 2 |v| + 2 \lambda + 3 .

@@ -89,7 +89,7 @@ class _Lattice:
         return self.inner.weight + self.outer.weight
 
     def bounds(self, epsilon: FloatArray, tolerance: float) -> _Brackets:
-        """Return the brackets of delta and the work behind them; far below the losses delta is 1 without any transform."""
+        """Return the brackets of delta and the work they took; far below the losses delta is 1 without a transform."""
         floor = self.inner.floor(epsilon)
         open_ = floor < 1.0 - 0.5 * tolerance
         ones, zeros = np.ones(epsilon.size), np.zeros(epsilon.size)
@@ -110,7 +110,7 @@ class _Lattice:
 
 
 class _Brackets(NamedTuple):
-    """Brackets on one lattice; the points of the transforms behind each, the longest one, and whether it is too short."""
+    """Brackets on one lattice; points of the transforms for each, the longest one, and whether it is too short."""
 
     lower: FloatArray
     upper: FloatArray

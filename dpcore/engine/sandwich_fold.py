@@ -146,7 +146,7 @@ class _Window:
 
 
 class Values(NamedTuple):
-    """Deltas, bounds of their errors, points of the transforms behind each, the longest one, and whether it is too short."""
+    """Deltas, bounds of their errors, points of transforms for each, the longest one, and whether it is too short."""
 
     value: FloatArray
     error: FloatArray

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 UNIT = 1.2e-16  # unit roundoff, rounded up
 _WIDEST = 700.0  # largest exponent of e that is evaluated
 _NARROW = 20.0
-"""A tangent is a chord so many times narrower than its cell: narrower ones are lowered more by rounding."""
+"""A tangent is a chord this many times narrower than its cell: narrower ones are lowered more by rounding."""
 
 _SCALES = np.geomspace(1e-9, 1e6, 400)  # losses at which the ends of a lattice are sought, 27 per power of ten
 _CHUNK, _PATIENCE = 1 << 13, 2e5

@@ -40,7 +40,7 @@ def log_mean(weight: FloatArray, exponent: FloatArray) -> FloatArray:
 
 
 def folded(weight: FloatArray, length: int) -> FloatArray:
-    """Return the weights modulo the length; the transform adds zeros behind fewer of them."""
+    """Return the weights modulo the length; the transform pads fewer of them with zeros."""
     if weight.size <= length:
         return weight
     rows = -(-weight.size // length)
