@@ -95,7 +95,7 @@ class Curve(ABC):
 
     @property
     def rate_work(self) -> float:
-        """Work of one beta: next to nothing by a formula, some thirty deltas by duality."""
+        """Work of one beta: next to nothing by a formula, about thirty deltas by duality."""
         return _FORMULA if type(self).beta_bounds is not Curve.beta_bounds else _BY_DUALITY * self.work
 
     @property
@@ -150,7 +150,7 @@ class Curve(ABC):
         return Grouped(self, size)
 
     def for_copies(self, copies: int) -> Curve:  # noqa: ARG002  overridden where a bound can be coarser
-        """Return a curve that contains this one and composes faster in so many copies; itself if there is none."""
+        """Return a curve that contains this one and composes faster in that many copies; itself if there is none."""
         return self
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:

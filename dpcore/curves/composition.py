@@ -300,7 +300,7 @@ def _divisor(values: list[float], count: int) -> float | None:
 def _common(a: float, b: float) -> float:
     """Return the greatest common divisor of two positive numbers; remainders below 1e-9 of the larger count as 0."""
     top = max(a, b)
-    while b > 1e-9 * top:  # Euclid: two rounds halve b, so some sixty
+    while b > 1e-9 * top:  # Euclid: two rounds halve b, so about sixty
         a, b = b, math.fmod(a, b)
         if a - b <= 1e-9 * top:
             b = 0.0

@@ -48,7 +48,7 @@ _SPREAD = 24  # the parts with the longest periods that must change little over 
 
 
 def reach(sigma: float) -> int:
-    """Return the largest integer whose mass is at least e^-740, some 4e-322, of the largest one."""
+    """Return the largest integer whose mass is at least e^-740, about 4e-322, of the largest one."""
     return math.floor(sigma * math.sqrt(2.0 * _DEEPEST))
 
 

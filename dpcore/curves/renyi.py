@@ -203,7 +203,7 @@ class _Region(Curve):
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return (lower, upper) of delta; the optimal test is the corner up to `kink`, a smooth point above."""
         e = np.asarray(epsilon, dtype=np.float64)
-        checkpoint()  # some milliseconds for each epsilon
+        checkpoint()  # a few milliseconds for each epsilon
         t = np.abs(e)
         lower, upper = np.zeros_like(t), np.zeros_like(t)
         with np.errstate(all="ignore"):

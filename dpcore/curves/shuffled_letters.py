@@ -177,7 +177,7 @@ class _CellTable(_CoinTable):
 
 def _below(trials: FloatArray, chance: float, edge: FloatArray) -> FloatArray:
     """Return P(Bin(trials, chance) < edge)."""
-    checkpoint()  # a million people have 10^5 numbers C, and each of them some fifty of these
+    checkpoint()  # a million people have 10^5 numbers C, and each of them about fifty of these
     inner = (edge >= 1.0) & (edge <= trials)
     e, n = np.where(inner, edge, 1.0), np.where(inner, trials, 1.0)
     return np.where(inner, betainc(n - e + 1.0, e, 1.0 - chance), np.where(edge < 1.0, 0.0, 1.0))

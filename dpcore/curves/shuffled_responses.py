@@ -185,7 +185,7 @@ class _HeadCounts:
         self.variance = others * truth * lie
 
     def spread(self, heads: float) -> float:
-        """Return the variance of the tilted count if so many of the others have the truth heads."""
+        """Return the variance of the tilted count if that many of the others have the truth "heads"."""
         each = self.heads * (1.0 - self.heads), self.tails * (1.0 - self.tails)
         return heads * each[0] + (self.others - heads) * each[1]
 

@@ -319,7 +319,7 @@ def _down_units(losses: FloatArray) -> float:
 
 
 def _effort(curve: Curve, copies: int) -> float:
-    """Return operations: few if the transform of so many copies fades, those of a lattice otherwise."""
+    """Return the number of operations: few if the transform of that many copies fades, otherwise those of a lattice."""
     return 3e6 if copies * curve.log_decay(0.0, min(curve.tallest, TALLEST)) < SHORT else 3e8
 
 
