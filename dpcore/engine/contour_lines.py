@@ -36,7 +36,7 @@ _SPARE = 0.2
 """Standard deviations by which a line reaches beyond either end: more than half a step of the grids of `Contour.expanded`."""
 
 _FARTHEST = 2.0**52
-"""Lines counted on one branch. So far out nothing is left but Chernoff's bound, that of the last line for all."""
+"""Most lines on one branch. Farther out only Chernoff's bound is left, and that of the last line serves all values."""
 
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, and for the tolerance with and without digits in reserve."""

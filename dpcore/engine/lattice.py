@@ -206,10 +206,11 @@ def _direct(parts: Sequence[Weights]) -> _Stretch:
 
 
 def _times(one: _Stretch, other: _Stretch, copies: int = 1) -> _Stretch:
-    """Return the convolution of two laws, scaled to the total one: the rounding of the total is common to all masses, and goes with the next.
+    """Return the convolution of two laws, scaled to the total one.
 
-    `copies` of the result make up the law that is wanted, and the units count for all of them. Narrow laws are those of many copies: they
-    are multiplied in extended precision.
+    The rounding of the total is common to all masses, and the next scaling removes it. `copies` of the result make
+    up the law that is wanted, and the units count for all of them. Narrow laws are those of many copies: they are
+    multiplied in extended precision.
     """
     a, b = one.mass, other.mass
     if max(a.size, b.size) <= _FINE_WIDTH:

@@ -67,7 +67,7 @@ _TAIL = 42.0
 """Logarithm of the mass that may wrap around a transform: e^-42 is 6e-19."""
 
 _SPARE, _MOST_SPARE = 1e5, 1e3
-"""Factor of error that a smaller tilt than the saddle point may cost: the first over the copies, at most the second."""
+"""Factor by which a tilt below the saddle point may raise the error: the first over the copies, at most the second."""
 
 _SURE, _SLOWER = 40.0, 2.0 ** -np.arange(0.0, 6.0)
 """Loss above an epsilon from which a point counts nearly whole, and the exponents of Chernoff's bound that are tried."""
