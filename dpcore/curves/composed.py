@@ -238,7 +238,7 @@ class Certified(Curve):
 
     @Lazy
     def _rare(self) -> bool:
-        """Whether every part has far jumps of which few happen: then they are removed first.
+        """Whether every part has far jumps that happen rarely: then they are removed first.
 
         With many of them the whole is nearly normal, and its transform needs a few nodes only.
         """

@@ -169,7 +169,7 @@ class IntegerGaussian(Polygon):
             ahead = float(rate * twice / 2 - Fraction(repr(at)))
             start = np.array(
                 [max(at, float(self.loss[k]))]
-            )  # larger losses, and what they gain on the way down to epsilon
+            )  # the larger losses, and the part they gain between there and epsilon
             beyond = self._deltas(start) - np.expm1(at - start) * self.tail_above(start)
             value[i] = beyond[0] - float(self.q[k]) * math.expm1(-max(ahead, 0.0))
         return value, value
@@ -319,7 +319,7 @@ class IntegerGaussians(Curve):
 
     @Lazy
     def _quarter_sums(self) -> tuple[FloatArray, FloatArray]:
-        """Return the sums over all parts from each on of count move^2 / sigma^2, and of the bracket up to a quarter period."""
+        """Return sums of count move^2 / sigma^2, and of the bracket up to a quarter period, over the parts from each on."""
         square = self.count * (self.move / self.sigma) ** 2
         bracket = self.count * _bracket(self.sigma, np.full(self.sigma.size, 0.5 * math.pi))
         sums = [np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in (square, bracket)]

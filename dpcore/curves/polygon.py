@@ -26,7 +26,7 @@ _LINE, _DEAR = 64, 50_000
 """Nodes of a line, and nodes times losses, from which phases come from tables: a direct sum takes 30 ns for each."""
 _UNIT = 2.0**-53
 _SURPLUS = 1e-12
-"""Mass above 1 that is rounding, as in `dpcore.curves.polygon_algebra`; a larger one is an error, and betas above guessing show it."""
+"""Excess of the mass over 1 that is rounding; a larger one is an error, and shows in betas above guessing."""
 _LITTLE = 64.0
 """Rounding of M, in units of 2^-53, that needs no closer bound."""
 _FEW, _NARROW, _NEAR = 64, 1e-2, 0.1

@@ -68,8 +68,8 @@ def closure(polygon: Polygon) -> Polygon:
 
 
 def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str, top: float | None = None) -> Polygon:
-    """Return the symmetric polygon with these losses >= 0 and their masses; `top` is its largest loss, if that has no mass here."""
-    if q_inf >= 1.0:  # the rest is below rounding: nothing is promised
+    """Return the symmetric polygon of losses >= 0 and masses; `top` is its largest loss if that has no mass here."""
+    if q_inf >= 1.0:  # all other mass is below rounding: no privacy is promised
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up = loss > 0
     p = q * np.exp(-loss)

@@ -66,7 +66,7 @@ def refuse(what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -
         raise _wrong(what, where, at, bounds, int(np.argmax(wrong)))
     order = np.argsort(at, kind="stable")
     ceiling = np.maximum(np.minimum.accumulate(upper[order]), SMALLEST_NORMAL)
-    # at a negative epsilon delta is a part of one, and has its rounding
+    # at a negative epsilon the rounding of delta is that of 1
     slack = 2.0**-52 if at.size and at.min() < 0.0 else 0.0
     with np.errstate(invalid="ignore"):  # infinite epsilons
         grows = lower[order][1:] > ceiling[:-1] * (1.0 + ROUNDING) + slack

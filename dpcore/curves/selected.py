@@ -226,7 +226,7 @@ def selected(curve: Curve, runs: RunCount, nodes: int = _NODES) -> Polygon:
 
 
 def _end(curve: Curve) -> float:
-    """Return an epsilon beyond which delta hardly matters, or beyond which its upper bound hardly falls.
+    """Return an epsilon beyond which delta hardly matters or its upper bound hardly falls.
 
     The upper bound of a composition can have a floor above the smallest delta, and the search for an epsilon below it never ends.
     """

@@ -48,7 +48,7 @@ _SPREAD, _MARGIN = (
     32.0,
     128.0,
 )  # points of the circle: aliases are 16 standard deviations and 64 heads away, below e^-60
-_FAR = 2.0 * _FADED  # log of rho^J from which nothing below h is seen
+_FAR = 2.0 * _FADED  # log of rho^J from which the aliases below h vanish
 _FEW, _LISTED = (
     64,
     100_000,
