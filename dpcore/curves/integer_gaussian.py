@@ -319,7 +319,7 @@ class IntegerGaussians(Curve):
 
     @Lazy
     def _quarter_sums(self) -> tuple[FloatArray, FloatArray]:
-        """Return sums of count move^2 / sigma^2, and of the bracket up to a quarter period, over the parts from each on."""
+        """Return sums of count move^2 / sigma^2 and of the bracket up to a quarter period, from each part on."""
         square = self.count * (self.move / self.sigma) ** 2
         bracket = self.count * _bracket(self.sigma, np.full(self.sigma.size, 0.5 * math.pi))
         sums = [np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in (square, bracket)]

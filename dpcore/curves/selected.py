@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 _NODES = 1200  # statements whose polygon is published: four times as many change epsilon by less than 1e-4
 _FEWER = (10_000, 150), (100, 300)
-"""Number of copies from which fewer statements describe one run, and how many: epsilon grows by 1 %, or below 0.5 %."""
+"""Copies from which fewer statements describe one run, and how many: epsilon grows by 1 %, or by less than 0.5 %."""
 _SMALLEST_DELTA = 1e-30  # smallest delta of one run; below it the selection promises nothing
 _WIDEN = 1.0 + 1e-11  # 90 000 units of 2^-53; the module counts less than 21 000
 _MEAN_UNITS = 32.0 * UNIT  # relative rounding of a mean, twice what is counted
