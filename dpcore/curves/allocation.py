@@ -22,9 +22,9 @@ from dpcore.engine.lognormal_sum import LogNormalSum
 _MASSES = (1e-13, 1e-15, 1e-17, 1e-19, 1e-21, 1e-24)
 """Masses left out, one after the other until they no longer matter: a smaller one needs more nodes."""
 
-_LARGEST = 300.0  # epsilons beyond have no delta that matters, and their exponentials are large
-_SHARE = 0.1  # of the tolerance, for the mass left out
-_CLOSE = 0.25  # of the tolerance, for the integrals
+_LARGEST = 300.0  # beyond it no delta matters, and exponentials are large
+_SHARE = 0.1  # share of the tolerance for the mass left out
+_CLOSE = 0.25  # share of the tolerance for the integrals
 
 
 class Allocation(Curve):

@@ -49,7 +49,7 @@ class Curve(ABC):
     q_inf, p_inf : float, default 0
         Mass under P1 at loss +inf and under P0 at loss -inf; delta(inf) = q_inf.
     untold : float, default 0
-        How much of `q_inf` has a finite loss beyond what doubles can tell; it counts as infinite, which is safe.
+        The part of `q_inf` whose loss is finite but beyond the doubles; it counts as infinite, which is safe.
     min_loss, max_loss : float
         Ends of the finite losses; -inf and +inf where the loss is unbounded.
     proved : bool, default False
@@ -63,7 +63,7 @@ class Curve(ABC):
     leads : bool, default False
         At every epsilon >= 0 the delta of the inverse is at most that of the curve.
     tallest : float, default inf
-        Up to which imaginary part the transform is known; where it has not faded by then, a lattice composes.
+        Imaginary part up to which the transform is known; where it has not faded by then, products use a lattice.
     is_product : bool, default False
         A product described by the losses of its factors.
     gaussian_mu : float, optional
@@ -95,7 +95,7 @@ class Curve(ABC):
 
     @property
     def rate_work(self) -> float:
-        """Work of one beta: next to nothing by a formula, some thirty deltas by duality."""
+        """Work of one beta: next to nothing by a formula, about thirty deltas by duality."""
         return _FORMULA if type(self).beta_bounds is not Curve.beta_bounds else _BY_DUALITY * self.work
 
     @property
@@ -121,7 +121,7 @@ class Curve(ABC):
         return None
 
     def guess(self, delta: float) -> float | None:  # noqa: ARG002  overridden where a curve can
-        """Return about where delta(epsilon) = delta, to start a search; None if any place is as good."""
+        """Return a guess of where delta(epsilon) = delta, to start a search; None if any place is as good."""
         return None
 
     def expanded(self, grid: FloatArray) -> Local | None:  # noqa: ARG002  overridden where a curve can
@@ -150,7 +150,7 @@ class Curve(ABC):
         return Grouped(self, size)
 
     def for_copies(self, copies: int) -> Curve:  # noqa: ARG002  overridden where a bound can be coarser
-        """Return a curve that contains this one and composes faster in so many copies; itself if there is none."""
+        """Return a curve that contains this one and composes faster in that many copies; itself if there is none."""
         return self
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
@@ -202,7 +202,7 @@ class Curve(ABC):
         return self
 
     def trimmed_above(self, loss: float) -> Trimmed | None:  # noqa: ARG002  most curves have nothing to trim
-        """Return the pair with its losses above one moved to infinity, if it is known what they lack to infinite ones."""
+        """Return the pair with losses above a given one moved to infinity, if the effect of that is known."""
         return None
 
     def few_jumps(self, copies: int) -> FewJumps | None:  # noqa: ARG002  most curves have no jumps
@@ -211,7 +211,7 @@ class Curve(ABC):
 
     @property
     def mgf_rounding(self) -> float:
-        """Rounding error of M(s) in units of 2^-53 M(Re s): 2 for a closed form; of parts, the sum over their copies."""
+        """Rounding error of M(s) in units of 2^-53 M(Re s): 2 for a closed form; of parts, the sum over copies."""
         return float(sum(k * part.mgf_rounding for part, k in self.transform_parts)) or 2.0
 
     def log_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:

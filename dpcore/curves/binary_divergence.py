@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 ULP = 2.0**-52
-_TERMS = 19  # the series of g at a|l| <= 1 is then complete to 1e-18
+_TERMS = 19  # terms of the series of g at a|l| <= 1: complete to 1e-18
 _ROUNDS = 90  # steps to a root: bisection alone exhausts the doubles in about 60; fewer only widen brackets
 _WIDENINGS = 14  # doublings of the step around a root, to 16 000 times the first; fewer only widen brackets
 _SMALLEST = -708.0  # logarithm of the smallest v, about 3e-308

@@ -20,7 +20,7 @@ def _attempt(question: Callable[[FloatArray], Bounds], at: FloatArray) -> Bounds
     try:
         return question(at)
     except BudgetError:
-        checkpoint(0.0)  # raises again if the time is over
+        checkpoint(0.0)  # raises again if time has run out
         return None
 
 

@@ -41,14 +41,14 @@ from dpcore.curves.base import Bounds, Curve, FloatArray, check_shift, mirrored_
 
 _PLACES = 200  # places scanned on a geometric grid, 14 per power of ten; half as many even ones near the end
 _STEPS = 32  # golden sections to 2e-7 of a cell: what that misses of a maximum is below rounding
-_EDGE = 16.0  # reach of the even places in units of the scale: beyond it an end is felt by e^-16 only
+_EDGE = 16.0  # reach of the even places in units of the scale: beyond it an end matters only by e^-16
 _FAR = 800.0  # e^-800 is below every double: an end farther away has no effect
 _ROUNDING = 4e-15  # 36 units of 2^-53
-_CLOSE = 5e-10  # by how much of itself the proved largest delta may exceed that found
-_SLOPE = 1e-12  # of the terms of a slope: their rounding
-_MOST_HALVINGS = 24  # of a cell: beyond it the bound stays wider; a smooth maximum takes some ten
-_MOST_CELLS = 20_000  # for each epsilon on average; some twenty are usual
-_CELLS = 200_000  # epsilons times places in memory at once: some thirty arrays of 2 MB
+_CLOSE = 5e-10  # relative amount by which the proved largest delta may exceed the one found
+_SLOPE = 1e-12  # relative rounding of the terms of a slope
+_MOST_HALVINGS = 24  # halvings of a cell: after them the bound stays wider; a smooth maximum takes about ten
+_MOST_CELLS = 20_000  # for each epsilon, on average; about twenty are usual
+_CELLS = 200_000  # epsilons times places in memory at once: about thirty arrays of 2 MB
 
 
 class _PlaceCells(NamedTuple):
@@ -132,7 +132,7 @@ class BoundedLaplaceCurve(Curve):
         edges = self._places
         if edges[-1] <= 0.0:
             return self._pair(epsilon, np.zeros_like(epsilon), 1.0)
-        # next to the largest loss z is small, and its rounding more than what is asked for otherwise
+        # next to the largest loss z is small, and its rounding exceeds what is asked for elsewhere
         at_place = np.maximum((self.shift + self._kappa(place) - epsilon) / 2, 1e-300)
         goal = low * (1.0 + _CLOSE + np.minimum(16.0 * _ROUNDING * (self.shift + epsilon) / at_place, 1.0))
         upper = low.copy()

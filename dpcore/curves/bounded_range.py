@@ -22,7 +22,7 @@ from dpcore.core.question import remark
 from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, largest_loss, mirrored_delta
 
 _TALLEST = 1e6
-"""Up to which imaginary part the transform is used: it fades as 1/y only, so that without a faster factor a lattice composes."""
+"""Imaginary part up to which the transform is used: it fades only as 1/y; without a faster factor a lattice is used."""
 
 _LARGEST = 700.0  # epsilon up to which e^epsilon is a double
 
@@ -30,7 +30,7 @@ _ROUNDING = 1e-14
 """Relative rounding of one step: about ten operations on terms up to e^h times their sum, with cells of width h <= 1."""
 
 
-_PARTS = 8  # of a cell of t that may hold the optimum: fewer mean more rounds, more of them more cells that do not
+_PARTS = 8  # pieces of a cell of t that may hold the optimum: fewer cost rounds, more cost cells without it
 
 
 class BoundedRange(Curve):
@@ -225,15 +225,18 @@ class _Recursion:
 
 
 class AdaptiveRange(Curve):
-    """k choices, each made after seeing the earlier ones: a bracket, on a grid halved until it is narrow or the work too much."""
+    """k choices, each made after seeing the earlier ones.
+
+    A bracket, on a grid that is refined until the bracket is narrow or the work too large.
+    """
 
     exact, certified = False, True
     work = 2.0
     LARGEST_K: ClassVar[int] = 256  # where the first grid has 9 cells to an epsilon, close to the fewest allowed
     LARGEST_EPSILON: ClassVar[float] = 300.0  # chords divide by e^-epsilon
     _WORK: ClassVar[float] = 6e6  # (k cells)^2 of the first grid, a tenth of a second or so
-    _SECONDS: ClassVar[float] = 0.5  # of the finest grid
-    _MOST_WORK: ClassVar[float] = 4.5e8  # of the finest grid; with less, top_k(1, 2..10) at 1e-6 is refused
+    _SECONDS: ClassVar[float] = 0.5  # time of the finest grid
+    _MOST_WORK: ClassVar[float] = 4.5e8  # work of the finest grid; with less, top_k(1, 2..10) at 1e-6 is refused
 
     def __init__(self, epsilon: float, k: int) -> None:
         self.epsilon, self.k = epsilon, k

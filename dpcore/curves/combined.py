@@ -77,13 +77,13 @@ class Either(Curve):
 
     @property
     def on_lattices(self) -> bool:
-        """Whether those of a part do."""
+        """Whether the deltas of some part come from lattices."""
         return any(part.on_lattices for part in self.parts)
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
         """Return the largest epsilon of the parts.
 
-        For a pair and its inverse the first is asked, and the other's delta there is computed once: mostly it is no larger.
+        For a pair and its inverse the first is asked, then the other's delta there once: usually it is no larger.
         """
         if not self.pair or self.exact:
             return super().epsilon_bounds(delta)
@@ -107,11 +107,11 @@ class Either(Curve):
         return higher
 
     def guess(self, delta: float) -> float | None:
-        """Return that of the first part, of a pair and its inverse."""
+        """Return the guess of the first part, for a pair and its inverse."""
         return self.parts[0].guess(delta) if self.pair else None
 
     def outline(self) -> Outline | None:
-        """Return that of the first part, of a pair and its inverse."""
+        """Return the outline of the first part, for a pair and its inverse."""
         return self.parts[0].outline() if self.pair else None
 
     def inverse(self) -> Curve:
@@ -132,7 +132,7 @@ class LeadingClosure(Either):
         self.work = curve.work
 
     def epsilon_bounds(self, delta: FloatArray) -> Bounds:
-        """Return those of the leading direction."""
+        """Return the epsilons of the leading direction."""
         return Curve.epsilon_bounds(self, delta)
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
@@ -297,7 +297,7 @@ class Both(ByBeta):
 
     @property
     def rate_work(self) -> float:
-        """That of all parts."""
+        """Work of one beta: that of all parts together."""
         return sum(part.rate_work for part in self.parts)
 
     def beta_bounds(self, alpha: FloatArray) -> Bounds:
@@ -342,7 +342,7 @@ class Grouped(ByBeta):
 
     @property
     def rate_work(self) -> float:
-        """That of the base, for each record."""
+        """Work of one beta: that of the base, for each record."""
         return self.size * self.base.rate_work
 
     def _orbit(self, alpha: FloatArray, side: int) -> FloatArray:
@@ -410,15 +410,15 @@ class Erased(Curve):
 
     @property
     def mgf_rounding(self) -> float:
-        """That of the base, and of two logarithms and two exponentials."""
+        """Rounding error of M(s): that of the base, plus two logarithms and two exponentials."""
         return 4.0 + self.base.mgf_rounding
 
     def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
-        """Return the same at each exponent."""
+        """Return the rounding error at each exponent."""
         rows = [np.broadcast_to(rounding_units(self.base, row[None]), (1, row.size)) for row in np.atleast_2d(s)]
         return np.asarray(4.0 + np.concatenate(rows).reshape(s.shape), dtype=np.float64)
 
     @property
     def has_mgf(self) -> bool:
-        """Whether the base has one."""
+        """Whether the transform of the base is known."""
         return self.base.has_mgf

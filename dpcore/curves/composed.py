@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from dpcore.engine.few_jumps import FewJumps
     from dpcore.engine.trimmed_mixture import Trimmed
 
-_CELLS = 1 << 18  # epsilons times losses at once: they stay in the processor's cache, and the clock is looked at often
+_CELLS = 1 << 18  # epsilons times losses at once: they stay in the processor's cache, and the clock is checked often
 _TRIALS, _LEVELS = 3, 1.0  # retries without far jumps, and decades between the masses that may be left out
 _EASY_TRANSFORM = 1e8  # work of a transform whose lines are short
-_LIKELY = 1e-12  # delta below which few questions go: the first guess
+_LIKELY = 1e-12  # few questions ask for a smaller delta: the first guess
 _SPARE = 0.02  # share of the tolerance that the left-out masses may use; more would widen the bracket visibly
-_RATIO, _ABOVE = 1.15, 1.8  # of epsilons that share a cut, and of the loss at the cut to the largest of them
+_RATIO, _ABOVE = 1.15, 1.8  # ratio of epsilons that share a cut, and of the loss there to the largest of them
 _VERY_WIDE, _WORTHWHILE = 1e-4, 1e-18  # widths and deltas above which a bracket is worth a lattice
 _WIDE = 0.02  # tolerance of a bracket that only shows whether a delta matters: that with which roots are located
 CONTOUR, _LATTICE = 4.0, 400.0  # work of one of many deltas
@@ -56,24 +56,24 @@ class Directed(Curve):
         return self.forward.delta_bounds(epsilon)
 
     def two_sided(self, epsilon: FloatArray) -> tuple[Bounds, Bounds]:
-        """Return those of the forward curve."""
+        """Return the bounds of delta and 1 - delta of the forward curve."""
         return self.forward.two_sided(epsilon)
 
     def ceiling(self, epsilon: FloatArray) -> FloatArray:
-        """Return that of the forward curve."""
+        """Return the ceiling of the forward curve."""
         return self.forward.ceiling(epsilon)
 
     @property
     def on_lattices(self) -> bool:
-        """Whether those of the forward curve do."""
+        """Whether the deltas of the forward curve come from lattices."""
         return self.forward.on_lattices
 
     def outline(self) -> Outline | None:
-        """Return that of the forward curve."""
+        """Return the outline of the forward curve."""
         return self.forward.outline()
 
     def guess(self, delta: float) -> float | None:
-        """Return that of the forward curve."""
+        """Return the guess of the forward curve."""
         return self.forward.guess(delta)
 
     def inverse(self) -> Curve:
@@ -81,7 +81,7 @@ class Directed(Curve):
         return Directed(self.backward, self.forward)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return that of the forward curve."""
+        """Return log M(s) of the forward curve."""
         return self.forward.log_mgf(s)
 
     @property
@@ -90,12 +90,12 @@ class Directed(Curve):
         return ((self.forward, 1),)
 
     def log_decay(self, c: float, y: float) -> float:
-        """Return that of the forward curve."""
+        """Return the decay of the forward curve."""
         return self.forward.log_decay(c, y)
 
     @property
     def has_mgf(self) -> bool:
-        """Whether the forward curve has one."""
+        """Whether the transform of the forward curve is known."""
         return self.forward.has_mgf
 
 
@@ -146,12 +146,12 @@ class Sum(Curve):
         return self if self.symmetric else Sum(self.polygon.flipped(), self.smooth.inverse())
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return the sum of the two."""
+        """Return the sum of log M over both factors."""
         return np.asarray(self.polygon.log_mgf(s) + self.smooth.log_mgf(s), dtype=np.complex128)
 
     @property
     def transform_parts(self) -> tuple[tuple[Curve, int], ...]:
-        """Both."""
+        """Both factors."""
         return (self.polygon, 1), (self.smooth, 1)
 
     def log_decay(self, c: float, y: float) -> float:
@@ -160,7 +160,7 @@ class Sum(Curve):
 
     @property
     def has_mgf(self) -> bool:
-        """Whether the smooth part has one."""
+        """Whether the transform of the smooth part is known."""
         return self.smooth.has_mgf
 
 
@@ -231,14 +231,14 @@ class Certified(Curve):
                 bounds = self._without_jumps(epsilon, tolerance, self._engine(tolerance).two_sided(epsilon))
                 return self._refined_on_lattice(epsilon, tolerance, bounds)
             except TallError:
-                checkpoint()  # raises if the time is over; the lattice needs no transform
+                checkpoint()  # raises if time has run out; the lattice needs no transform
         low, high = self._sandwich.delta_bounds(epsilon, tolerance)
         low = np.minimum(low, high)
         return (low, high), (1.0 - high, 1.0 - low)
 
     @Lazy
     def _rare(self) -> bool:
-        """Whether every part has far jumps of which few happen: then they are removed first.
+        """Whether every part has far jumps that happen rarely: then they are removed first.
 
         With many of them the whole is nearly normal, and its transform needs a few nodes only.
         """
@@ -257,7 +257,7 @@ class Certified(Curve):
         return (low, high), (np.maximum(rest[0], 1.0 - high), np.minimum(rest[1], 1.0 - low))
 
     def _with_lack(self, epsilon: FloatArray, tolerance: float, bounds: tuple[Bounds, Bounds]) -> tuple[Bounds, Bounds]:
-        """Narrow brackets that are too wide by composing without the jumps above twice epsilon, and what these lack to infinite losses."""
+        """Narrow brackets that are too wide by leaving out the jumps above twice epsilon, whose effect is bounded."""
         (low, high), rest = bounds
         wide = np.flatnonzero((high - low > tolerance * high) & (epsilon > 0.0))
         if not wide.size or len(self.parts) > 1:
@@ -352,18 +352,18 @@ class Certified(Curve):
         if not self.on_lattices:
             return self._engine(tolerance).ceiling(epsilon)
         if tolerance >= _WIDE:
-            return super().ceiling(epsilon)  # the bracket itself costs no more
+            return super().ceiling(epsilon)  # no ceiling: the bracket itself costs no more
         with effort(tolerance=_WIDE):
             return self.delta_bounds(epsilon)[1]
 
     def outline(self) -> Outline | None:
         """Return the saddle point approximation where the transform is known."""
         if self._rare:
-            return None  # a narrow core with far jumps is no bell
+            return None  # a narrow core with far jumps is not bell-shaped
         return self._engine(current().tolerance).outline() if self.by_contour else None
 
     def guess(self, delta: float) -> float | None:
-        """Return about the root of rare far jumps: where one of them, or the narrow core alone, has this delta."""
+        """Return a guess for rare far jumps: where one of them, or the narrow core alone, has this delta."""
         if not self._rare:
             return None
         copies = sum(k for _, k in self.parts)
@@ -372,7 +372,7 @@ class Certified(Curve):
         return float(max(jump, scale * np.sqrt(max(-2.0 * np.log(delta) - 8.0, 0.25)) * 0.8))
 
     def expanded(self, grid: FloatArray) -> Local | None:
-        """Return that of the contour, for a symmetric product whose transform is known."""
+        """Return the contour's profile around the grid, for a symmetric product whose transform is known."""
         if not self.symmetric or grid[-1] >= self.max_loss or not self.by_contour:
             return None
         return self._engine(current().tolerance).expanded(grid)
@@ -410,7 +410,7 @@ class Certified(Curve):
         return other
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return the sum over the parts."""
+        """Return the sum of log M over the parts."""
         return np.asarray(sum(k * curve.log_mgf(s) for curve, k in self.parts), dtype=np.complex128)
 
     @property
@@ -419,12 +419,12 @@ class Certified(Curve):
         return tuple(self.parts)
 
     def log_decay(self, c: float, y: float) -> float:
-        """Return the sum over the parts."""
+        """Return the sum of the decays of the parts."""
         return float(sum(k * curve.log_decay(c, y) for curve, k in self.parts))
 
     @property
     def has_mgf(self) -> bool:
-        """Whether every part has one."""
+        """Whether the transform of every part is known."""
         return all(curve.has_mgf for curve, _ in self.parts)
 
 

@@ -38,17 +38,17 @@ LARGEST_CLOSED_K = 10**15  # copies in closed form: k is still an exact double
 # The next ones choose between exact methods by their time and memory; none changes a number beyond rounding.
 _ENUMERATED = 300_000  # combinations that are listed one by one, 7 MB
 _FEW = 5_000  # combinations up to which a list is used even on a lattice
-_SUMMED = 100_000  # losses of a polygon summed over another curve: in closed form,
-_SUMMED_PROFILES = 2_000  # with another profile,
-_SUMMED_BRACKETS = 64  # with a certified bracket on a lattice
+_SUMMED = 100_000  # losses of a polygon that are summed if the other curve has a closed form,
+_SUMMED_PROFILES = 2_000  # if it has another exact profile,
+_SUMMED_BRACKETS = 64  # and if it is a certified bracket on a lattice
 _SMALL_SQUARE = 1e-290  # below, squares lose digits: the smallest doubles with all of them are near 1e-308
-_HALF_SIZE = 2**20  # losses of each half that meets in the middle, 24 MB
-_MOST_COPIES = 40  # as many copies of two losses make two halves of that size
+_HALF_SIZE = 2**20  # losses of each half when a product meets in the middle, 24 MB
+_MOST_COPIES = 40  # copies of two losses that make two halves of that size
 _WIDE = 10_000  # integers of a discrete Gaussian whose powers take longer on a lattice than by the contour
 _SEVERAL = 2  # discrete Gaussians that are joined into one factor
 _MOST_ROUNDING = 8e5  # units of 2^-53, 9e-11: a number called exact may be off by 1e-10
 _INEXACT = "The roundings of so many copies add up to more than an exact number allows."
-_SAME = 1e-13  # relative difference of losses that rounding explains; larger would join different losses
+_SAME = 1e-13  # relative difference of losses that rounding explains; a larger one would join different losses
 _SMALLEST = 2.0**-1022
 """Smallest mass that is no subnormal double. Smaller ones are less exact, and a million of them are below 1e-300."""
 
@@ -300,7 +300,7 @@ def _divisor(values: list[float], count: int) -> float | None:
 def _common(a: float, b: float) -> float:
     """Return the greatest common divisor of two positive numbers; remainders below 1e-9 of the larger count as 0."""
     top = max(a, b)
-    while b > 1e-9 * top:  # Euclid: two rounds halve b, so some sixty
+    while b > 1e-9 * top:  # Euclid: two rounds halve b, so about sixty
         a, b = b, math.fmod(a, b)
         if a - b <= 1e-9 * top:
             b = 0.0

@@ -32,7 +32,7 @@ _ROUNDS = 7  # rounds that refine it where the rate changes by more than half a 
 _NODES, _APART = 80, 1e-9
 _UP, _SMALLEST = 1.0 + 1e-15, 5e-324  # factor for a few roundings, and the smallest double, for a gain that underflows
 _FAR, _ROUNDING = 600.0, 2.0**-52  # largest exponent, and the rounding of a difference relative to the sum of its terms
-_COARSE, _HALVINGS = 65, 60  # first grid of a pinch, and its rounds: a kink costs one for each binary digit
+_COARSE, _HALVINGS = 65, 60  # first grid of `_pinched`, and its rounds: a kink costs one for each binary digit
 
 
 def beta_bounds(curve: Curve, alpha: FloatArray) -> Bounds:
@@ -68,7 +68,7 @@ class _Dual:
         self.local: Local | None = None
 
     def bounds(self) -> Bounds:
-        """Bracket each beta; a bracket wider than the tolerance, as at a kink, is pinched."""
+        """Bracket each beta; one wider than the tolerance, as at a kink, is narrowed by halving (`_pinched`)."""
         lower, upper = self._sketched()
         wide = np.flatnonzero(upper - lower > current().tolerance * upper)
         if wide.size:

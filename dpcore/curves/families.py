@@ -16,7 +16,7 @@ from dpcore.curves.possible import SMALLEST_NORMAL, raised
 if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, FloatArray
 
-_DOUBLINGS: Final = 1100  # from 1 to beyond the largest double
+_DOUBLINGS: Final = 1100  # doublings from 1 to beyond the largest double
 _HALVINGS: Final = 140  # most intervals end after 55; near an epsilon of 0 the exponent is halved as well
 
 
@@ -42,7 +42,7 @@ class CurveFamily(ABC):
         """Largest loss of each curve, or inf."""
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return (lower, upper) of the delta of each curve; one that doubles cannot hold is known to be below them, as at the gate."""
+        """Return (lower, upper) of the delta of each curve; one too small for a double is bounded by them."""
         value = self.deltas(epsilon)
         return np.where(value < SMALLEST_NORMAL, 0.0, value), raised(value, epsilon, self.largest_losses)
 

@@ -10,7 +10,7 @@ from dpcore.curves.base import Bounds, ComplexArray, Curve, FloatArray, check_sh
 from dpcore.curves.families import CurveFamily
 
 _LEGENDRE = np.polynomial.legendre.leggauss(20)  # leaves only rounding where two Mills ratios share more than a digit
-_MANY = 100_000  # numbers, as for a lattice: a round over so many takes milliseconds
+_MANY = 100_000  # numbers, as for a lattice: a round over this many takes milliseconds
 
 
 class GaussianCurve(Curve):
@@ -83,7 +83,7 @@ class GaussianFamily(CurveFamily):
 
     @property
     def largest_losses(self) -> FloatArray:
-        """Losses have no bound."""
+        """Infinite: the losses have no bound."""
         return np.full(self.parameters.size, np.inf)
 
 

@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
 ALPHA = 1e-12
 # Every tangent and every alpha gives a valid side: more of them cost time and narrow the bracket.
-_TANGENTS = 129  # of each of the two first grids, over the whole range and up to 4
+_TANGENTS = 129  # tangents of each of the two first grids, over the whole range and up to 4
 _MOST_TANGENTS = 3000
-_ROUNDS = 12  # of refinement, each to a quarter of a cell
-_CLOSE = 1e-7  # relative; finer than the default width of a certified delta
-_CLEAR = 1e-9  # relative width of a power that needs no further search: some hundredth of `_CLOSE` in mu
+_ROUNDS = 12  # rounds of refinement, each to a quarter of a cell
+_CLOSE = 1e-7  # relative width; finer than the default width of a certified delta
+_CLEAR = 1e-9  # relative width of a power that needs no further search: about a hundredth of `_CLOSE` in mu
 _CANDIDATES = 5  # alphas for the lower side: those with the largest m, and the end of the range
 _WINDOW = np.linspace(-0.02, 0.02, 41)  # around the best epsilon: convexity loses about the square of the step
 _FAN = np.linspace(0.0, 1.0, 17)  # each fan narrows the best epsilon to an eighth
-_FANS = 5  # 8^-5 of the range, some 1e-3, which the window covers
+_FANS = 5  # 8^-5 of the range, about 1e-3, which the window covers
 _CELLS = 1201  # alphas of the distances, on a geometric and on an even grid
-_HALVINGS = 50  # of a shift in [0, 1], to 1e-15
+_HALVINGS = 50  # halvings of a shift in [0, 1], down to 1e-15
 _ROUNDING = 1e-12
 """Absolute rounding of a rate of the Gaussian curve, over 1 + mu. A quantile z is off by 1e-13 (1 + |z|) at most (checked by
 `quantiles`), so G by 1e-13 (1 + |z|) phi(z - mu), and the slope of a tangent by mu times the first, relative; times half a cell the
@@ -153,7 +153,7 @@ def _lower_power(curve: Curve, alpha: float) -> float:
         epsilon = np.unique(np.maximum(0.5 * (low + high) + _WINDOW, 0.0))
         least, most = deltas(curve, epsilon)
     except BudgetError:
-        checkpoint(0.0)  # raises again if the time is over
+        checkpoint(0.0)  # raises again if time has run out
         return 0.0
     x = np.exp(epsilon)
     step = np.diff(x)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _DEEPEST = 740.0  # exponent of the rarest mass that is listed, 4e-322: the others add up to less than the last digits of 2e-308
 _LISTED = 1000  # terms of the bound of a gap that are added one by one
 _SMALL_GAP = 1e-12  # relative error of masses that are called exact: a hundredth of the promised digits
-MOST_INTEGERS = 10**6  # a curve of as many losses is still composed in seconds
+MOST_INTEGERS = 10**6  # a curve with this many losses is still composed in seconds
 NARROW = 0.8  # below this sigma the transform is a short sum; from there on seven terms of T leave less than e^-140
 _TERMS = 3  # terms of T on either side: the next is below e^{-24 pi^2 sigma^2}
 _NOTHING = 45.0  # a term of T below e^-45 is far below the last place, even added up over 10^5 copies
@@ -48,7 +48,7 @@ _SPREAD = 24  # the parts with the longest periods that must change little over 
 
 
 def reach(sigma: float) -> int:
-    """Return the largest integer whose mass is at least e^-740, some 4e-322, of the largest one."""
+    """Return the largest integer whose mass is at least e^-740, about 4e-322, of the largest one."""
     return math.floor(sigma * math.sqrt(2.0 * _DEEPEST))
 
 
@@ -121,7 +121,7 @@ class IntegerGaussian(Polygon):
     def loss(self) -> FloatArray:
         """Finite losses, ascending and distinct."""
         x = np.arange(self.size) - float(self._farthest)
-        if self.size <= 2 * self._farthest + self.move:  # nothing between the two laws
+        if self.size <= 2 * self._farthest + self.move:  # the integers of the two laws do not reach each other
             x[self.size // 2 :] = x[: self.size // 2] + self.move
         return np.asarray((2.0 * x - self.move) * (0.5 * self.step), dtype=np.float64)
 
@@ -152,7 +152,7 @@ class IntegerGaussian(Polygon):
         return self.p[::-1]
 
     @Lazy
-    def columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:  # type: ignore[override]  # made when asked for
+    def columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:  # type: ignore[override]  # computed on demand
         """Losses and both masses."""
         return self.loss, self.p, self.q
 
@@ -169,7 +169,7 @@ class IntegerGaussian(Polygon):
             ahead = float(rate * twice / 2 - Fraction(repr(at)))
             start = np.array(
                 [max(at, float(self.loss[k]))]
-            )  # larger losses, and what they gain on the way down to epsilon
+            )  # the larger losses, and the part they gain between there and epsilon
             beyond = self._deltas(start) - np.expm1(at - start) * self.tail_above(start)
             value[i] = beyond[0] - float(self.q[k]) * math.expm1(-max(ahead, 0.0))
         return value, value
@@ -189,7 +189,7 @@ class IntegerGaussian(Polygon):
 
     @property
     def mgf_rounding(self) -> float:
-        """A typical one."""
+        """A typical rounding error of M(s), in units of 2^-53 M(Re s)."""
         return super().mgf_rounding if self.sigma < NARROW else 10.0
 
 
@@ -248,7 +248,7 @@ class IntegerGaussians(Curve):
         return Certified([(self, 1)]).delta_bounds(epsilon)
 
     def inverse(self) -> Curve:
-        """Return itself."""
+        """Return itself: the curve is symmetric."""
         return self
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
@@ -286,7 +286,7 @@ class IntegerGaussians(Curve):
 
     @property
     def mgf_rounding(self) -> float:
-        """A typical one."""
+        """A typical rounding error of M(s), in units of 2^-53 M(Re s)."""
         return 10.0 + 1e-3 * float(self.count.sum())
 
     @property
@@ -319,14 +319,14 @@ class IntegerGaussians(Curve):
 
     @Lazy
     def _quarter_sums(self) -> tuple[FloatArray, FloatArray]:
-        """Return the sums over all parts from each on of count move^2 / sigma^2, and of the bracket up to a quarter period."""
+        """Return sums of count move^2 / sigma^2 and of the bracket up to a quarter period, from each part on."""
         square = self.count * (self.move / self.sigma) ** 2
         bracket = self.count * _bracket(self.sigma, np.full(self.sigma.size, 0.5 * math.pi))
         sums = [np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in (square, bracket)]
         return sums[0], sums[1]
 
     def _decay(self, part: slice, middle: FloatArray, half: FloatArray) -> FloatArray:
-        """Return that bound for each of some parts, in cells of given middles and half lengths."""
+        """Return the bound of `decay_between` for each of some parts, in cells given by middles and half lengths."""
         sigma, move = self.sigma[part, None], self.move[part, None]
         rate = move / sigma**2
         angle = middle * rate

@@ -98,7 +98,7 @@ class LaplaceFamily(CurveFamily):
 
     @property
     def largest_losses(self) -> FloatArray:
-        """The parameters themselves."""
+        """Largest loss of each curve: its parameter itself."""
         return self.parameters
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Seconds that exact splines may take where the contour would not fade, and where it would; and the largest k of an estimate.
 _SPLINE_SECONDS, _SPLINE_ALWAYS, _SPLINE_MOST = 3.0, 0.012, 5_000
 _SPLINE_RATE = 50.0  # work of one beta by the splines, half of what was measured for 256 at once; see `Curve.work`
-_FADED = -36.0  # log of 2e-16: the contour integrand is negligible beyond
+_FADED = -36.0  # log of 2e-16: below it the contour integrand is negligible
 
 
 def _spline_seconds(epsilon: float, k: int, cells: int) -> float:
@@ -86,7 +86,7 @@ class LaplaceFold(Curve):
         return None if self.exact else self._engine(current().tolerance).outline()
 
     def expanded(self, grid: FloatArray) -> Local | None:
-        """Return that of the contour."""
+        """Return the contour's profile around the grid."""
         return None if self.exact or grid[-1] >= self.max_loss else self._engine(current().tolerance).expanded(grid)
 
     def beta_safe(self, alpha: FloatArray) -> FloatArray:
@@ -145,14 +145,14 @@ class LaplaceFold(Curve):
         return self
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return k times that of one answer."""
+        """Return log M(s), k times that of one answer."""
         return np.asarray(self.k * self.base.log_mgf(s), dtype=np.complex128)
 
     @property
     def transform_parts(self) -> tuple[tuple[Curve, int], ...]:
-        """The answers."""
+        """One answer, k times."""
         return ((self.base, self.k),)
 
     def log_decay(self, c: float, y: float) -> float:
-        """Return k times that of one answer."""
+        """Return the bound, k times that of one answer."""
         return self.k * self.base.log_decay(c, y)

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
     from dpcore.engine.contour_product import Factor
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)  # of a panel: leaves only rounding
-_PANEL = 0.75  # width of a panel, over the largest of 1 and the moves: the integrand turns little inside
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)  # rule of a panel: its error is below rounding
+_PANEL = 0.75  # width of a panel, over the largest of 1 and the moves: the integrand varies little inside
 _TAIL = 9.5  # standard deviations beyond the last peak: the rest is below 1e-19 of the whole
 _CELLS = 1 << 19  # nodes times epsilons at once, 4 MB
-_STEPS = 60  # of Newton's method: some eight are taken
+_STEPS = 60  # Newton's steps at most: about eight are taken
 _UNIT = 2.0**-53
 _USUAL = 400.0  # units of the rounding of a transform near the middle of the axis
 _CANCELS = 0.02  # part of a mass that a difference must leave: it then has 1e-13 of rounding, and needs no integral
 _LAST_TAIL = 37.0  # x up to which the normal tail is a double with all its digits
 _LARGEST_MOVE = 100.0  # standard deviations: two normal laws so far apart have next to nothing in common
 _RARELY = 0.01  # total probability of moves below which composition starts without the far ones
-_FARTHEST_PLACE, _PLACES = 60.0, 6000  # x among which that of a loss is interpolated
-_FAR = 1e3  # |x| beyond any threshold that is looked for
+_FARTHEST_PLACE, _PLACES = 60.0, 6000  # values of x between which the x of a loss is interpolated
+_FAR = 1e3  # |x| beyond any threshold that is needed
 
 
 def mixture_curve(moves: Sequence[tuple[float, float]], rest: float, lost: float = 0.0) -> Curve:

@@ -89,7 +89,7 @@ class NormalLaplaceCurve(SymmetricNoise):
         return np.asarray(self.tail(t - self.shift) - np.exp(epsilon + self._log_tail(t)), dtype=np.float64)
 
     def _far_difference(self, t: FloatArray, epsilon: FloatArray) -> FloatArray:
-        """Return the same beyond g^2, where both tails are e^(g^2/2 - x)/2 up to normal corrections: main parts first."""
+        """Return S(t - s) - e^epsilon S(t) beyond g^2, where both tails are nearly e^(g^2/2 - x)/2."""
         s, g = self.shift, self.spread
         main = 0.5 * np.exp(g * g / 2 - t + s) * -np.expm1(epsilon - s)
         if s < 0.25 * g:

@@ -20,17 +20,17 @@ from dpcore.engine.exponential_sum import grid_places, sum_rounding, sums_on_gri
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MANY = 100_000  # values that are looked up in more than a few milliseconds: the clock is looked at before
+_MANY = 100_000  # looking up more values takes more than a few milliseconds: the clock is checked first
 _CELLS = 2_000_000  # values of s times losses in memory at once, 32 MB
 _LINE, _DEAR = 64, 50_000
-"""Nodes of a line, and nodes times losses, from which phases are taken from tables: a direct sum takes some 30 ns for each."""
+"""Nodes of a line, and nodes times losses, from which phases come from tables: a direct sum takes 30 ns for each."""
 _UNIT = 2.0**-53
 _SURPLUS = 1e-12
-"""Mass above 1 that is rounding, as in `dpcore.curves.polygon_algebra`; a larger one is an error, and betas above guessing show it."""
+"""Excess of the mass over 1 that is rounding; a larger one is an error, and shows in betas above guessing."""
 _LITTLE = 64.0
 """Rounding of M, in units of 2^-53, that needs no closer bound."""
 _FEW, _NARROW, _NEAR = 64, 1e-2, 0.1
-"""With at most so many losses of at most this size, M is computed from its difference from M(0) if abs(s L) is at most the last."""
+"""Most losses, their largest size, and the largest abs(s L) for which M is computed from its difference from M(0)."""
 _FELT = 1e-10  # relative change of a delta that its kind must not hide
 
 
@@ -123,7 +123,7 @@ class Polygon(Curve):
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return delta at each epsilon: q_inf + sum over L > epsilon of q (1 - e^(epsilon - L)).
 
-        It is a bracket where epsilon is so near to a loss that the rounding of the loss is felt, and where losses are untold.
+        It is a bracket where epsilon is so near a loss that its rounding matters, or where some losses are unknown.
         """
         value = self._deltas(epsilon)
         sides = self._beside_losses(epsilon, value) if self.loss_error and self.size else (value, value)
@@ -132,7 +132,7 @@ class Polygon(Curve):
         return np.where(epsilon >= 0, np.maximum(sides[0] - self.untold, 0.0), sides[0]), sides[1]
 
     def _beside_losses(self, epsilon: FloatArray, value: FloatArray) -> Bounds:
-        """Return the deltas with a bracket for those that feel the rounding of a loss."""
+        """Return the deltas with a bracket for those that the rounding of a loss affects."""
         inner = (epsilon >= 0) & np.isfinite(epsilon)
         at = np.where(inner, epsilon, 0.0)
         slop = self.loss_error * _UNIT * (1.0 + at)
@@ -151,7 +151,7 @@ class Polygon(Curve):
         return sides
 
     def _beside_loss(self, epsilon: FloatArray, bounds: Bounds) -> Bounds:  # noqa: ARG002  overridden where losses are rational
-        """Return what is known of delta where the rounding of a loss is felt: the bracket."""
+        """Return the bracket of delta where the rounding of a loss matters."""
         return bounds
 
     def _deltas(self, epsilon: FloatArray) -> FloatArray:
@@ -297,7 +297,9 @@ class Polygon(Curve):
         return self._operations + 3.0 * float(np.abs(self._logs[1]).max(initial=0.0))
 
     def mgf_rounding_along(self, s: ComplexArray) -> FloatArray | float:
-        """Return the same at the nodes of lines, one per row: in a large table most of M(c) comes from masses that are not small.
+        """Return the rounding error at the nodes of lines, one per row.
+
+        In a large table most of M(c) comes from masses that are not small.
 
         Where M is near its value at 0 (see `_near`), the terms q (e^(sL) - 1) are at most 1.11 abs(sL) q and M(c) at least
         0.9 of all masses.

@@ -40,11 +40,11 @@ _SAME_DELTA = 1e-15
 _SMALL_LOSS = 1e-2
 """Below this loss a mass from differences of deltas has lost more digits than one from the sum of all masses."""
 _MISSING_MASS = 1e-12
-"""Total mass that rounding may add or remove; a larger gap is put to the loss 0."""
+"""Total mass that rounding may add or remove; a larger gap is assigned to the loss 0."""
 _CHECKPOINTS = 4096  # corners between two checkpoints
 _TWICE_PRECISE = 2.0**-100
 """Remainder, per term, of a sum of doubles that is 0, added in twice the precision."""
-_LOST_MASS = 1e-9  # of a group: a total mass too small by more is not rounding
+_LOST_MASS = 1e-9  # of a group: more missing mass than this is not rounding
 _MOST_GROUPED = 705  # logarithm of the largest ratio of two normal doubles near 1
 
 
@@ -68,8 +68,8 @@ def closure(polygon: Polygon) -> Polygon:
 
 
 def mirrored(loss: FloatArray, q: FloatArray, q_inf: float, method: str, top: float | None = None) -> Polygon:
-    """Return the symmetric polygon with these losses >= 0 and their masses; `top` is its largest loss, if that has no mass here."""
-    if q_inf >= 1.0:  # the rest is below rounding: nothing is promised
+    """Return the symmetric polygon of losses >= 0 and masses; `top` is its largest loss if that has no mass here."""
+    if q_inf >= 1.0:  # all other mass is below rounding: no privacy is promised
         return Polygon([], [], [], 1.0, 1.0, symmetric=True, method="no privacy")
     up = loss > 0
     p = q * np.exp(-loss)
@@ -372,7 +372,7 @@ def group(polygon: Polygon, size: int) -> Polygon:
     if up.size and math.isfinite(top) and abs(up[-1] - top) <= _SAME_LOSS * top:
         up[-1] = top
     whole = float(value[0] + up_q.sum() + (up_q * np.exp(-up))[up > 0].sum())
-    # what lacks belongs to rates below the smallest double; where their segment is met at another slope, mass is added
+    # missing mass belongs to rates below the smallest double; if their segment is met at another slope, mass is added
     if whole < 1.0 - _LOST_MASS or (whole > 1.0 + _LOST_MASS and top > _MOST_GROUPED):
         msg = (
             f"A group of {size} records with a largest loss of {nearest(polygon.max_loss)} each has error rates below the smallest "

@@ -1,6 +1,7 @@
 """What can be true of a curve: probabilities that fall, a lower side below the upper one, and no NaN.
 
-Functions that work on a curve alone call `deltas` and `betas` here; the gate adds the name of the region to an error.
+Functions that work on a curve alone call `deltas` and `betas` here; `dpcore.regions.gate` adds the
+name of the region to an error.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def deltas(curve: Curve, epsilon: FloatArray) -> Bounds:
 
 
 def raised(upper: FloatArray, epsilon: FloatArray, max_loss: float | FloatArray) -> FloatArray:
-    """Return upper deltas of which none is lost among the doubles below the smallest normal one, or is 0 before the largest loss."""
+    """Return upper deltas, none of them lost below the smallest normal double or 0 before the largest loss."""
     lost = (upper < SMALLEST_NORMAL) & ((upper > 0.0) | (epsilon < max_loss))
     return np.where(lost, SMALLEST_NORMAL, upper)
 
@@ -65,7 +66,7 @@ def refuse(what: str, where: str, at: FloatArray, bounds: Bounds, most: float) -
         raise _wrong(what, where, at, bounds, int(np.argmax(wrong)))
     order = np.argsort(at, kind="stable")
     ceiling = np.maximum(np.minimum.accumulate(upper[order]), SMALLEST_NORMAL)
-    # at a negative epsilon delta is a part of one, and has its rounding
+    # at a negative epsilon the rounding of delta is that of 1
     slack = 2.0**-52 if at.size and at.min() < 0.0 else 0.0
     with np.errstate(invalid="ignore"):  # infinite epsilons
         grows = lower[order][1:] > ceiling[:-1] * (1.0 + ROUNDING) + slack

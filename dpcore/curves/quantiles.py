@@ -24,7 +24,7 @@ NORMAL_UNITS = 16.0
 """Error of log Phi in units of 2^-53 of 1 + its size, and of erf in units of itself."""
 
 _FIRST = 2e-14  # distance that is tried first, relative to 1 + abs(z): a library's quantile is nearly always closer
-_DOUBLINGS = 60  # from 2e-14 to above 10 000
+_DOUBLINGS = 60  # doublings of that distance, from 2e-14 to above 10 000
 _CORNER, _OF_LOGS = 256.0, 64.0  # units by which a corner of tangents may be off: see `corner_units`
 _LINEAR = 1e-100  # epsilon below which mu is sqrt(pi / 2) epsilon to 1e-200; near 1e-308 a product has no relative error to count
 _MIDDLE = -0.7  # log of the power above which the quantile is taken of 1 - power
@@ -100,7 +100,7 @@ def pure_mu(epsilon: float) -> float:
 
 
 def pure_mu_above(epsilon: float) -> float:
-    """Return the same, never below the truth."""
+    """Return the mu of pure epsilon-DP, never below the truth."""
     if epsilon <= 0.0 or math.isinf(epsilon):
         return pure_mu(epsilon)
     if epsilon >= 1.0:

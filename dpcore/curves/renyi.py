@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_LARGEST = 1e5  # of a divergence; beyond it exponents lose more than 1e-11
+_LARGEST = 1e5  # largest divergence; beyond it exponents lose more than 1e-11
 _TINY = 5e-324  # the smallest double, for underflow
 _FAR = -740.0  # logarithm of the smallest v considered, near the smallest double
 _TRIES = 34  # tripled steps to confirm an epsilon, to 1e3 of it; where they fail the bracket is [0, inf]
@@ -203,7 +203,7 @@ class _Region(Curve):
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
         """Return (lower, upper) of delta; the optimal test is the corner up to `kink`, a smooth point above."""
         e = np.asarray(epsilon, dtype=np.float64)
-        checkpoint()  # some milliseconds for each epsilon
+        checkpoint()  # a few milliseconds for each epsilon
         t = np.abs(e)
         lower, upper = np.zeros_like(t), np.zeros_like(t)
         with np.errstate(all="ignore"):

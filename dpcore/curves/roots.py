@@ -106,7 +106,7 @@ def _located(curve: Curve, delta: float, start: tuple[float, float] | None = Non
 def _around(gap: Callable[[float], float], guess: float, top: float) -> tuple[float, float]:
     """Return two places next to a guess between which a falling function changes its sign.
 
-    For a guess that is far too high, 0 and a place; for one that is far too low, one place twice.
+    If the guess is far too high these are 0 and a place; if it is far too low, one place twice.
     """
     if gap(guess) > 0:
         low = guess

@@ -1,8 +1,8 @@
 r"""The best of a random number of runs: what selecting one output by its score reveals.
 
 A mechanism M runs K times, independently; of its outputs the one with the best score is published, and K is not. Let F be the
-generating function of K, :math:`F(x)=E[x^K]`, and q(y) the probability under one run that an output is not better than y (equal scores
-are ordered by lot). The published output then has the density
+generating function of K, :math:`F(x)=E[x^K]`, and q(y) the probability under one run that an output is not better than
+y (ties are broken at random). The published output then has the density
 
 .. math:: a(y) = m(y)\,F'(q(y)).
 
@@ -21,13 +21,15 @@ because the positive part of m - e^(eps-c) m' has mass delta and at most the den
 - Truncated negative binomial K of shape s (0 logarithmic, 1 geometric): F'(x) is proportional to (1 - (1-g) x)^(-s-1), and the
   supremum is (s+1) r, with r the smallest number for which M is (r, (e^r - 1) g / (1-g))-private: that says
   g + (1-g) T(u) <= e^r (g + (1-g) u) for all u.
-- Poisson K of mean m: log F' is linear, and c is m times the total variation of M. For many runs less is enough: outputs with u > v are
-  published with probability F(1-v), which is added to delta, and for the others c is m times the largest T(u) - u with u <= v.
+- Poisson K of mean m: log F' is linear, and c is m times the total variation of M. For many runs a smaller c is enough:
+  outputs with u > v are published with probability F(1-v), which is added to delta, and for the others c is m times the
+  largest T(u) - u with u <= v.
 
 For pure epsilon-privacy this is at most (2+s) epsilon, the bound of Papernot and Steinke (2022).
 
-Some mechanism attains the lower side: rank outputs by their likelihood ratio, upwards or downwards, and look whether the best one is
-beyond a threshold. Upwards the rates are (1-F(1-u), 1-F(1-T(u))), downwards, when all runs lie in a set, (F(u)-F(0), F(T(u))-F(0)).
+Some mechanism attains the lower side: rank outputs by their likelihood ratio, upwards or downwards, and check whether
+the best one is beyond a threshold. Upwards the rates are (1-F(1-u), 1-F(1-T(u))), downwards, when all runs lie in a
+set, (F(u)-F(0), F(T(u))-F(0)).
 
 *Rounding*, in units of u = 2^-53, a library function having 4. The parameter is kept as log g, and everything else follows from this
 one double, with x = (1-g)/g = e^(-log g) - 1. It is lowered until the mean computed from it is above the mean wanted by more than
@@ -66,18 +68,18 @@ if TYPE_CHECKING:
 
 _NODES = 1200  # statements whose polygon is published: four times as many change epsilon by less than 1e-4
 _FEWER = (10_000, 150), (100, 300)
-"""Copies from which so many statements describe one: the epsilon of all of them grows by a hundredth, or by less than half of one."""
-_SMALLEST_DELTA = 1e-30  # of one run; below, the selection promises nothing
+"""Copies from which fewer statements describe one run, and how many: epsilon grows by 1 %, or by less than 0.5 %."""
+_SMALLEST_DELTA = 1e-30  # smallest delta of one run; below it the selection promises nothing
 _WIDEN = 1.0 + 1e-11  # 90 000 units of 2^-53; the module counts less than 21 000
 _MEAN_UNITS = 32.0 * UNIT  # relative rounding of a mean, twice what is counted
 _ROUNDS, _FAN = 5, 33  # each round of a search narrows it to a 32nd
-_LEAST_RATE = 1e-9  # of the attained side: smaller rates drown in the rounding of 1 - beta
-_SAFE_SHARE = 1.0 - 1e-6  # of an attained power, above that rounding
+_LEAST_RATE = 1e-9  # smallest rate of the attained side: smaller rates drown in the rounding of 1 - beta
+_SAFE_SHARE = 1.0 - 1e-6  # share of an attained power that is kept: it takes off more than that rounding
 _ATTAINED = 240  # points of the attained side
 _LEFT_OUT = tuple(
     10.0**-power for power in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 30)
 )  # probabilities of outputs left out
-_FAR = 1e4  # a loss that no statement about a selection needs
+_FAR = 1e4  # larger than any loss that a statement about a selection needs
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ class Selection(Outer):
         self._run, self._runs = curve, runs
 
     def for_copies(self, copies: int) -> Curve:
-        """Return the bound by fewer statements for many copies, whose law has so many losses fewer."""
+        """Return the bound by fewer statements for many copies: its law has fewer losses, and composes faster."""
         nodes = next((nodes for least, nodes in _FEWER if copies >= least), None)
         return self if nodes is None else Outer(selected(self._run, self._runs, nodes), self.inner, self.method)
 
@@ -224,7 +226,7 @@ def selected(curve: Curve, runs: RunCount, nodes: int = _NODES) -> Polygon:
 
 
 def _end(curve: Curve) -> float:
-    """Return an epsilon beyond which delta hardly matters, or beyond which its upper bound hardly falls.
+    """Return an epsilon beyond which delta hardly matters or its upper bound hardly falls.
 
     The upper bound of a composition can have a floor above the smallest delta, and the search for an epsilon below it never ends.
     """

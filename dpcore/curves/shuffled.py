@@ -3,8 +3,9 @@ r"""The curve of a shuffled local answer: what is left of one person's answer am
 Each of n people sends an answer through an eps0-private channel R, and a shuffler mixes the answers. Let e = e^{eps0}, and let
 r0, r1 be the laws of one person's answer under the two hypotheses. For every input x of another person
 R(x) >= max(r0, r1)/e =: theta, so with probability t = theta's total mass that person's answer has the law theta/t,
-whatever x is; say who answered otherwise, and the attacker only gains. With m such answers, the person's own included, the
-likelihood of the mixture is the mean of r0/theta over all answers, and since P(Bin(n-1, t) = m-1)/m = P(Bin(n, t) = m)/(nt),
+whatever x is; revealing who answered otherwise only helps the attacker. With m such answers, the person's own
+included, the likelihood of the mixture is the mean of r0/theta over all answers, and since
+P(Bin(n-1, t) = m-1)/m = P(Bin(n, t) = m)/(nt),
 
     delta(eps) <= E[(X_1 + ... + X_n)_+] / n,    X = (r0 - e^{eps} r1)/theta with the law theta, 0 with probability 1 - t.
 
@@ -39,9 +40,9 @@ _REACH = 38.5  # standard deviations beyond which a normal law has no double lef
 _COARSE = 128  # numbers of coins that show where the sum has its mass; the cost is least between 64 and 256
 _LITTLE = 1e-13  # share of the sum that may come from where only its coarse bound is used
 _BLOCK = 200_000  # terms that are summed at a time: a few megabytes
-_LARGEST = 709.0  # exponent of a double
-_LOST = 1e-317  # more than a thousand means of subnormal numbers lose
-_WORK = 400.0  # of one delta, in points of a transform; a fifth of it where the table serves
+_LARGEST = 709.0  # exponent of e that is still a double
+_LOST = 1e-317  # more than what a thousand means of subnormal numbers lose
+_WORK = 400.0  # work of one delta, in points of a transform; a fifth of it where the table serves
 _TABLE = 1_200_000  # entries of a table of fair coins, 10 MB each of two: up to about a thousand people
 
 

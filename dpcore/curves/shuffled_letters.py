@@ -1,15 +1,16 @@
 r"""The curve of shuffled randomized response with more than two answers: a bound, and what one dataset attains.
 
 With k letters the truth has the chance t, every other letter l = t/e, e = e^{eps0}. So each of the n - 1 others answers with
-a uniform letter with chance kl, whatever his truth is, and tells the truth otherwise. Say who told the truth: what is left is (as in
-`dpcore.curves.shuffled`) a mean of independent terms,
+a uniform letter with chance kl, whatever the truth is, and tells the truth otherwise. Reveal who told the truth: what
+is left (as in `dpcore.curves.shuffled`) is a mean of independent terms,
 
     delta(eps) <= E[S_+]/n,    S = (e - E) a + (1 - Ee) b + (1 - E) r,    (a, b, r) multinomial(n; l, l, (k-2) l),    E = e^{eps}:
 
 a and b answers are one of the two letters in question, r one of the others. Given C = a + b, a is a fair count, and S_+ is convex in r.
 
-If all others have the same third letter, nobody has to say so, and the attacker counts a and b alone: then r is replaced by its mean
-(n - C) (k-2) l/(1 - 2l) given C. That dataset is the lower side. The two differ by the variance of r, by a share of order 1/n.
+If all others have the same third letter, nothing has to be revealed: the attacker counts a and b alone, and r is
+replaced by its mean (n - C) (k-2) l/(1 - 2l) given C. That dataset is the lower side. The two differ by
+the variance of r, a share of order 1/n.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class _CellTable(_CoinTable):
 
 def _below(trials: FloatArray, chance: float, edge: FloatArray) -> FloatArray:
     """Return P(Bin(trials, chance) < edge)."""
-    checkpoint()  # a million people have 10^5 numbers C, and each of them some fifty of these
+    checkpoint()  # a million people have 10^5 numbers C, and each of them about fifty of these
     inner = (edge >= 1.0) & (edge <= trials)
     e, n = np.where(inner, edge, 1.0), np.where(inner, trials, 1.0)
     return np.where(inner, betainc(n - e + 1.0, e, 1.0 - chance), np.where(edge < 1.0, 0.0, 1.0))

@@ -48,7 +48,7 @@ _SPREAD, _MARGIN = (
     32.0,
     128.0,
 )  # points of the circle: aliases are 16 standard deviations and 64 heads away, below e^-60
-_FAR = 2.0 * _FADED  # log of rho^J from which nothing below h is seen
+_FAR = 2.0 * _FADED  # log of rho^J from which the aliases below h vanish
 _FEW, _LISTED = (
     64,
     100_000,
@@ -185,7 +185,7 @@ class _HeadCounts:
         self.variance = others * truth * lie
 
     def spread(self, heads: float) -> float:
-        """Return the variance of the tilted count if so many of the others have the truth heads."""
+        """Return the variance of the tilted count if that many of the others have the truth "heads"."""
         each = self.heads * (1.0 - self.heads), self.tails * (1.0 - self.tails)
         return heads * each[0] + (self.others - heads) * each[1]
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Bounds, Curve, FloatArray
     from dpcore.engine.contour_local import Local
 
-_WIDER = 200.0  # brackets of delta that are too wide for the narrowest interval around a root are often narrow enough for this one
+_WIDER = 200.0  # times the narrowest interval: brackets of delta too wide for that are often narrow enough for this
 _SECANTS = 8  # steps to a root before the general search takes over
 _NEWTON, _APART, _LONGEST_STEP = 12, 1e-4, 0.4
 """Newton's steps from a guess, the relative distance of the two values that give a slope, and the longest step in log epsilon."""
 
-_TO_ZERO = -2.0  # a step by which the root is more likely at 0
+_TO_ZERO = -2.0  # a step this far down suggests that the root is at 0
 _WIDENED = 1.0, 4.0, 16.0, 64.0, 256.0  # widths tried around such a root, in units of the narrowest
 _SMALLEST, _LOG_ZERO = 5e-324, -746.0  # the smallest double, and a number below its logarithm
 _AROUND = np.cos(np.pi * (np.arange(8) + 0.5) / 8)[::-1]
@@ -119,7 +119,7 @@ def _around(curve: Curve, delta: float, x: float, close: float) -> tuple[float, 
 
 
 def _narrowest(curve: Curve, delta: float, x: float, reach: tuple[float, float]) -> tuple[float, float] | None:
-    """Return such an interval, or a wider one if the bracket of delta is wider than the change of log delta: no better place would decide more."""
+    """Return an interval around x that contains the root: narrow, or wider if deltas are not precise enough."""
     close, change = reach
     narrow, wide = ((x * (1 - 0.3 * width), x * (1 + 0.6 * width)) for width in (close, _WIDER * close))
     least, most = curve.delta_bounds(np.array([wide[0], *narrow, wide[1]]))

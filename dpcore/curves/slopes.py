@@ -32,7 +32,7 @@ def steepest(curve: Curve, alpha: float) -> float:
         return end
     low, high = 0.0, end
     trial = end / 64.0
-    while trial < end and high > _LEAST and high > _CLOSE * low:  # doubles, then halves: some ten rounds
+    while trial < end and high > _LEAST and high > _CLOSE * low:  # doubles, then halves: about ten rounds
         checkpoint()
         if float(curve.delta_bounds(np.array([trial]))[1][0]) <= alpha * math.exp(trial):
             high = trial

@@ -9,7 +9,7 @@ every v: v(a) rises to its maximum and then falls. Rates next to the best one fo
 Between two neighbouring rates T lies below the extended chords of their neighbours on either side. Along a line (l(a) - delta)/a is
 monotone, so below two lines it is largest at an end or where they meet.
 
-Roundings: a power has those that the caller names, a difference and a quotient a unit each, and log v a few of itself.
+Roundings: those of a power are given by the caller, a difference and a quotient have a unit each, and log v a few.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GRID = np.concatenate(
 )  # -log a: each is within a few per cent of the next
 _ROUNDS, _FAN = 5, 17  # each round narrows the place of the maximum to an eighth
 _AROUND = np.concatenate((-np.geomspace(1.0, 1e-6, 13), [0.0], np.geomspace(1e-6, 1.0, 13)))
-"""Distances of the last rates from it in -log a: close ones make the bracket narrow until rounding widens their chords."""
+"""Distances of the last rates from the maximum, in -log a: closer ones narrow the bracket until rounding counts."""
 
 
 def largest_epsilon(powers: Callable[[FloatArray], Bounds], delta: float, units: float) -> tuple[float, float]:

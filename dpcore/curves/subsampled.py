@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TALLEST, SHORT = 1e5, -20.0
-"""The contour is used if log abs(M) of a product at this height is below: else it needs too many nodes."""
+"""The contour is used if log abs(M) of a product at this height is below `SHORT`: else it needs too many nodes."""
 
 _DEEPEST, _CUTS, _ROUNDS = 745.0, 16, 15
-"""Rates are searched in an interval of this length in their logarithm, cut so often so many times: down to the rounding of a double."""
+"""Range of the logarithm of a rate, pieces of each round of a search, and rounds: down to the rounding of a double."""
 
-_MIRROR_WORK = 30.0  # of one beta of a closure, measured; see `Curve.work`
+_MIRROR_WORK = 30.0  # work of one beta of a closure, measured; see `Curve.work`
 
 
 class Subsampled(Curve):
@@ -176,7 +176,7 @@ def _largest(holds: Callable[[FloatArray], NDArray[np.bool_]], high: FloatArray)
         last = np.maximum(np.sum(holds(np.exp(rows)), axis=0) - 1, 0)
         low, high = (np.take_along_axis(rows, np.minimum(last + step, _CUTS)[None], axis=0)[0] for step in (0, 1))
     rate = np.exp(low)
-    # what holds on a row may fail, by the rounding of the exponential, for the same rate computed alone
+    # what holds for a rate in a row may fail for the same rate alone, by the rounding of the exponential
     below = rate * (1.0 - 2.0**-50 * (2.0 + np.abs(low)))
     return np.asarray(
         np.where(holds(rate[None])[0], rate, np.where(holds(below[None])[0], below, 0.0)), dtype=np.float64
@@ -203,7 +203,7 @@ class SampledLaplace(Subsampled):
 
     @property
     def has_mgf(self) -> bool:
-        """It has."""
+        """True: the transform is known."""
         return True
 
     def _own(self, s: ComplexArray) -> ComplexArray:
@@ -319,7 +319,7 @@ def _down_units(losses: FloatArray) -> float:
 
 
 def _effort(curve: Curve, copies: int) -> float:
-    """Return operations: few if the transform of so many copies fades, those of a lattice otherwise."""
+    """Return the number of operations: few if the transform of that many copies fades, otherwise those of a lattice."""
     return 3e6 if copies * curve.log_decay(0.0, min(curve.tallest, TALLEST)) < SHORT else 3e8
 
 

@@ -27,7 +27,7 @@ from dpcore.curves.slopes import steepest
 # The grids and rounds below cost time and width, never truth: every tangent is a valid bound.
 _FIRST = 41  # epsilons of the first grid of a power
 _FAN = np.linspace(0.0, 1.0, 9)  # each round narrows the best epsilon to a quarter
-_ROUNDS_EXACT, _ROUNDS = 13, 7  # to 1e-8 of a cell for exact deltas, to 1e-4 for brackets
+_ROUNDS_EXACT, _ROUNDS = 13, 7  # rounds down to 1e-8 of a cell for exact deltas, to 1e-4 for brackets
 _BEYOND = 0.9  # share of the diagonal's alpha from which negative epsilons are tried too
 _ROUGH = 1e-4  # tolerance that is enough to find a place
 _AREA_ROUGH = 1e-3  # share of an area that its tangents may leave out
@@ -35,7 +35,7 @@ _AREA_TANGENTS, _AREA_ROUNDS = 257, 8  # first grid, and rounds that split its c
 _AREA_RATES = 4001  # steps of an area by betas
 _TINY = 1e-290  # smaller deltas are left out: the tangent at the largest loss covers them
 _MU_TANGENTS, _MU_ROUNDS = 97, 12  # first grid of a mu, and rounds that split its cells
-_MU_CLOSE = 1e-7  # relative; finer than the default width of a certified delta
+_MU_CLOSE = 1e-7  # relative width; finer than the default width of a certified delta
 _MOST_TANGENTS = 3000
 _NEARLY_NOTHING = 1e-6  # largest loss below which the bound of pure privacy stands for mu
 
@@ -45,7 +45,7 @@ def upper_deltas(curve: Curve, epsilon: FloatArray) -> FloatArray:
     try:
         return deltas(curve, epsilon)[1]
     except BudgetError:
-        checkpoint(0.0)  # raises again if the time is over
+        checkpoint(0.0)  # raises again if time has run out
         if epsilon.size == 1:
             return np.ones(1)
     half = epsilon.size // 2
@@ -90,7 +90,7 @@ def _by_beta(curve: Curve, alpha: FloatArray) -> FloatArray:
 def _lowest(curve: Curve, alpha: FloatArray) -> FloatArray:
     """Return min over epsilon >= 0 of delta + e^epsilon alpha: a common grid, then a narrowing fan for each alpha.
 
-    The sum is convex in e^epsilon, so one valley.
+    The sum is convex in e^epsilon, so it has one minimum.
     """
     top = steepest(curve, float(alpha.min()))
     grid = np.linspace(0.0, top, _FIRST)

@@ -54,5 +54,5 @@ class TwoHalves(Curve):
         return TwoHalves([part.flipped() for part in self.parts], self.q_inf, self.p_inf, symmetric=False)
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return the sum over the parts."""
+        """Return the sum of log M over the parts."""
         return np.asarray(sum(part.log_mgf(s) for part in self.parts), dtype=np.complex128)

@@ -58,7 +58,7 @@ class VisibleChoice(Curve):
 
     @property
     def has_mgf(self) -> bool:
-        """Whether every part has one."""
+        """Whether the transform of every part is known."""
         return all(curve.has_mgf for _, curve in self.parts)
 
     @Lazy
@@ -74,7 +74,7 @@ class VisibleChoice(Curve):
         return self._transform.cumulants(c)
 
     def log_decay(self, c: float, y: float) -> float:
-        """Return the bound by those of the parts."""
+        """Return the bound that follows from those of the parts."""
         return self._transform.log_decay(c, y)
 
     @property
@@ -84,26 +84,26 @@ class VisibleChoice(Curve):
 
     @property
     def mgf_rounding(self) -> float:
-        """That of the transform."""
+        """Rounding error of the transform."""
         return self._transform.mgf_rounding
 
     def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
-        """Return that of the transform at each exponent."""
+        """Return the rounding error of the transform at each exponent."""
         return self._transform.mgf_rounding_along(s)
 
     @property
     def loss_scale(self) -> float:
-        """The largest of the parts."""
+        """The largest loss scale of the parts."""
         return max(float(getattr(curve, "loss_scale", 0.0)) for _, curve in self.parts)
 
     @property
     def has_far_jumps(self) -> bool:
-        """Whether a part has."""
+        """Whether some part has far jumps."""
         return any(curve.has_far_jumps for _, curve in self.parts)
 
     @property
     def rarely(self) -> bool:
-        """Whether they are rare in every part."""
+        """Whether far jumps are rare in every part."""
         return all(curve.rarely for _, curve in self.parts)
 
     def trimmed(self, mass: float) -> Factor:
@@ -111,5 +111,5 @@ class VisibleChoice(Curve):
         return ChosenTransform([(w, curve.trimmed(mass)) for w, curve in self.parts])
 
     def transform_effort(self, copies: int) -> float:
-        """Return the largest of the parts, times their number."""
+        """Return the largest effort of the parts, times their number."""
         return len(self.parts) * max(curve.transform_effort(copies) for _, curve in self.parts)

@@ -43,7 +43,7 @@ _COUNT = COUNT.but(high=2**52)  # above, k and its neighbours are not all double
 _LEAST_LOG = -746.0
 """Below this logarithm a mass is zero in double precision."""
 _LARGEST_EPSILON = 1e4
-"""Any epsilon above about 750: one answer against the truth then has mass zero in double precision."""
+"""Any number above about 750 would do: an answer against the truth then has mass zero in double precision."""
 _STIRLING = np.array(
     [
         0.0,

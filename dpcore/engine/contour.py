@@ -69,7 +69,7 @@ class Contour(ContourLines):
         Parts and how often each occurs, independent of each other.
     tolerance : float
         Relative width to aim at. It is reached unless eps is an atom of parts without decay or the rounding of k log M
-        forbids it; the bracket is certified in any case.
+        forbids it; the bracket is certified either way.
     exchanged : Contour, optional
         The contour of the exchanged pairs, if there is one; it shares its saddle points.
     fine : bool, default False

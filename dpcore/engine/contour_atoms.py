@@ -51,10 +51,10 @@ _MOST = 100_000
 """More atoms than this are ignored: each then has little mass."""
 
 _SMALL, _NEGLIGIBLE = 1e-290, 1e-302
-"""Mass that certainly did not underflow, and more than that of all atoms that did."""
+"""A mass that certainly did not underflow, and a bound of the total mass of all atoms that did."""
 
 _UNDERFLOW = 1e-312
-"""More than all products that a finite sum lost below the smallest double."""
+"""Bound of all products that a finite sum loses below the smallest double."""
 
 _REACH = 9.0
 """Beyond this many standard deviations psi is below 1e-18 of its peak."""

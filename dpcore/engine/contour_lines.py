@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from dpcore.engine.contour_share import Index, Name
 
 _WIDTH, _NARROW, LONG = 4.0, 2.0, 6.0
-"""Standard deviations of the tilted loss covered by one line, by one line of so many parts that rounding counts, and by one
-line of a grid, whose values need fewer digits."""
+"""Standard deviations of the tilted loss covered by one line, by one line of enough parts for rounding to count, and by
+one line of a grid, whose values need fewer digits."""
 
 _SPARE = 0.2
 """Standard deviations by which a line reaches beyond either end: more than half a step of the grids of `Contour.expanded`."""
 
 _FARTHEST = 2.0**52
-"""Lines counted on one branch. So far out nothing is left but Chernoff's bound, that of the last line for all."""
+"""Most lines on one branch. Farther out only Chernoff's bound is left, and that of the last line serves all values."""
 
 _FINE_NODES, _PLAIN_NODES, _MOST_PLAIN = 512, 4000, 60_000
 """Most nodes without smoothing: for nearly full precision, and for the tolerance with and without digits in reserve."""
@@ -62,7 +62,7 @@ _BUCKETS = 4096
 _ACCURACY, _DIGITS = 1e-13, 1e-6
 """Accuracy of a line that costs little: this share of the tolerance, and at most nearly full precision."""
 
-_ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # of the interval of c of each kernel
+_ENDS = np.array(((0.0, -1.0, -math.inf), (math.inf, 0.0, -1.0)))  # ends of the interval of c of each kernel
 
 
 class ContourLines:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Bounds = tuple[FloatArray, FloatArray]
 
-ORDER = 8  # of the series; its remainder is part of the bounds
+ORDER = 8  # order of the series; its remainder is part of the bounds
 _ORDERS = np.arange(1.0, ORDER + 1)[:, None, None]
 _TURNS = np.array([-1j, -1, 1j, 1])[np.arange(ORDER) % 4][:, None, None]  # powers of -i
 REACH = 0.55

@@ -85,7 +85,7 @@ def outline(
 
 
 def _lowest(b: Branch, low: float, high: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return epsilon, c, value and the slope of epsilon in c, behind each node, of a branch between two epsilons."""
+    """Return epsilon, c, value and the slope of epsilon in c after each node, for a branch between two epsilons."""
     first, last = np.searchsorted(b.epsilon, (low, high)).tolist()
     use = slice(first, min(last, b.slope.size))
     return b.epsilon[use], b.c[use], b.value[use], b.slope[use]

@@ -172,7 +172,7 @@ def plain_line(
     likely = 1.02 * math.sqrt(2 * max(0.0, -math.log(most * math.pi * y)) / bucket.variance)
     y = max(y, min(likely, cap * step))
     before = (0.0, 0.0)
-    while y <= min(cap * step, product.tallest):  # y grows by `_SHORTEST` at least: some 300 rounds at most
+    while y <= min(cap * step, product.tallest):  # y grows by `_SHORTEST` at least: about 300 rounds at most
         decay = -log_decay(bucket.c, y)
         cut = math.exp(-decay) / (math.pi * y)
         if cut <= most:
@@ -202,7 +202,7 @@ def _stride(before: tuple[float, float], now: tuple[float, float], target: float
 
 
 def fading_line(product: TransformProduct, bucket: Bucket, s: float, accuracy: float, cap: int) -> Line | None:
-    """Return the nodes up to where a product of lattice laws has faded, with a Gaussian part of mean `s` far behind them.
+    """Return the nodes up to where a product of lattice laws has faded, a Gaussian part of mean `s` far beyond them.
 
     Such a product revives near common periods of its parts, so its decay is bounded cell by cell (`decay_between`) up to
     where the Gaussian part has faded; a cell holds at most its length over the step, plus one, nodes. None where the

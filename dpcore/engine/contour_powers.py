@@ -8,8 +8,8 @@ to its saddle point, and its answer is the same whatever else is asked.
 The bracket of one sum is that of `contour_plan`: the sum over all nodes exceeds delta by the periodic images, bounded by
 Chernoff with the exponents c' on both sides of c; nodes beyond the last are bounded by the decay of abs(M); rounding by the
 sizes of the terms. An epsilon is published if its two sides are proved: delta is at most the target at the upper one, and
-at least the target at the lower one. Where that fails there is no answer here. Only finite losses are counted: outputs of mass
-at infinity add nothing to a delta here, and who asks for a pair that has some adds it (`dpcore.regions.powers`).
+at least the target at the lower one. Where that fails there is no answer here. Only finite losses are counted: the mass
+at infinite loss adds nothing to a delta here, and the caller adds it if the pair has some (`dpcore.regions.powers`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ACCURACY: Final = 1e-9
 """Share of delta that images and omitted nodes may have, for a loss that is nearly normal."""
 
 _NEWTON: Final = 8
-"""Newton steps on log delta: the saddle point estimate is right to some percent, and each step doubles the digits."""
+"""Newton steps on log delta: the saddle point estimate is a few per cent off, and each step doubles the digits."""
 
 _MARGIN: Final = 4.0
 """The two sides of an epsilon stand this many error bounds from the root."""
@@ -202,7 +202,7 @@ class PowerContour:
         return self._lines[place, scale]
 
     def _made(self, c: float, copies: float) -> PowerLine | None:
-        """Choose the nodes for about so many copies, and evaluate the transform there.
+        """Choose the nodes for about that many copies, and evaluate the transform there.
 
         None if more than `_MOST` nodes were needed, or if no period serves: the law is far from normal, or its transform is
         unknown on one side of c, and its powers are asked one by one.

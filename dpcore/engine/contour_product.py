@@ -163,7 +163,7 @@ class TransformProduct:
         return total, error
 
     def atoms_exponent(self, s: ComplexArray) -> tuple[ComplexArray, FloatArray]:
-        """Return the same for the atoms of split parts alone (`contour_atoms`)."""
+        """Return `exponent` for the atoms of split parts alone (`contour_atoms`)."""
         total, error = np.zeros_like(s), np.zeros(s.shape)
         for (factor, count), reach in zip(self.parts, self._reach, strict=True):
             log_a = getattr(factor, "log_atoms")(s)  # noqa: B009  a method that only split parts have
@@ -303,7 +303,7 @@ def rounding_units(factor: Factor, s: ComplexArray) -> float | FloatArray:
     """Return the rounding error of a factor's M at the nodes of lines, one per row, in units of 2^-53 M(Re s).
 
     Of a product it is the sum over its parts, because no part exceeds its value on the real axis. They are asked line by line,
-    as they compute their transforms: a product hands them its lines one behind the other.
+    as they compute their transforms: a product passes them its lines one after the other.
     """
     along = getattr(factor, "mgf_rounding_along", None)
     if along is not None:

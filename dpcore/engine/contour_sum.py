@@ -50,7 +50,7 @@ class Room:
         self._chunks: deque[tuple[Line, int, int]] = deque()
 
     def cache(self, line: Line, start: int, chunk: tuple[ComplexArray, FloatArray]) -> None:
-        """Keep a chunk of a line for further values of this question."""
+        """Keep a chunk of a line for other values of this question."""
         size = chunk[0].size
         while size > self.left and self._chunks:  # each round drops one
             old, place, freed = self._chunks.popleft()

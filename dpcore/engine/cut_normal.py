@@ -7,8 +7,9 @@ uses are log r of a likelihood ratio r (h = 1, `trimmed_mixture`) and r itself (
 entire function: however heavy the tail of g is, exponents as large as a narrow core needs are within reach.
 
 *Path.* The integral runs at height t = 0.75/m above the real axis, where \|e^{iy g}\| = e^{-y Im g} has put an end to the
-oscillations, and comes back to the axis at b on a vertical piece. That at a is left out for s + h >= 0: g rises, so M(s) is at
-least e^{(s+h) g(a)} and the piece below 1e-26 of it. For s + h < 0 the weight moves to the left, and the path begins with it.
+oscillations, and comes back to the axis at b on a vertical piece. The piece at a is left out for s + h >= 0: g rises,
+so M(s) is at least e^{(s+h) g(a)} and the piece below 1e-26 of it. For s + h < 0 the weight moves to the left, and the
+path begins with it.
 
 *Quadrature.* Gauss and Legendre, 28 nodes on panels of half width 0.8 t. What it misses is computed from the sizes of the integrand on
 ellipses around the panels, and so are the roundings of all terms (`cut_rounding`). For s + h < 0 the height is lowered until
@@ -61,12 +62,12 @@ _SPLIT = 4  # parts of the last panel
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
 _DECAYS = np.array([0.03, 0.1, 0.25, 0.5, 0.8, 1.0])  # heights of the paths of the bound, times 1.5 / m
 _USUAL = 4000.0  # units of the rounding of a transform near the middle of the axis
-_STRAIGHT = 0.5  # share of the largest height up to which angles are below 3/4, and what a value is off by more beyond
+_STRAIGHT = 0.5  # share of the largest height up to which angles are below 3/4; beyond, errors grow by `_SLANTED`
 _SLANTED = 256.0
-_FARTHEST = 1e60  # no exponent beyond is needed
-_STEEPEST, _MOST_LINES = 700.0, 64  # largest exponent of e, and lines that are cached
-_EVEN, _CELLS = 16, 1 << 18  # points from which an even spacing is used, and exponentials at once
-_BLOCK = 128  # exponents at once
+_FARTHEST = 1e60  # no larger exponent is needed
+_STEEPEST, _MOST_LINES = 700.0, 64  # largest exponent of e, and number of lines that are cached
+_EVEN, _CELLS = 16, 1 << 18  # points from which even spacing is exploited, and exponentials computed at once
+_BLOCK = 128  # exponents computed at once
 # e^-100 is far below the rounding of a term; smaller ones would soon be denormal, and a product of those takes fifty times as long
 _FADED = -100.0
 _VERTICAL = 2.0 ** -np.arange(0.0, 26.0)  # ends of the panels of the vertical piece, over its height
@@ -467,7 +468,7 @@ _END_NODES, _END_WEIGHTS = legendre(32)
 
 @lru_cache(maxsize=64)
 def _panels(low: float, high: float, count: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return nodes and weights of so many panels between two ends, those at the right divided further, and their middles and half widths."""
+    """Return nodes and weights of panels between two ends, shorter at the right, with middles and half widths."""
     edges = np.linspace(low, high, count + 1)
     # the exponent is steepest at the right end
     last = np.linspace(edges[-2], edges[-1], _SPLIT + 1)

@@ -16,8 +16,8 @@ at most b, and
 
 `missed` adds this up over the panels. The panels of a vertical piece end at half their distance from the axis, so their ellipses stay above it;
 32 nodes there miss below 1e-24 of the end's weight. The last panel, 2^-25 of the height, is like the others as long as
-y times the slope there is small, and has at most its length of the weight at the end otherwise. The piece on the left that is left out for w >= 0
-is at most t e^(t^2/2) phi(LOWEST) of M, 2e-27.
+y times the slope there is small; otherwise it adds at most its length times the weight at the end. The piece on the
+left that is left out for w >= 0 is at most t e^(t^2/2) phi(LOWEST) of M, 2e-27.
 
 *Roundings*, with the hypotheses of `mixture_rounding`. A node x = middle + half times a node of the rule, itself rounded, is off by at most
 3 u (|x| + 1), which moves g by g' times that. Let E be the error of g and its turn at an exact x, and E' = E + 3 g' (|x| + 1). A weight e^f has

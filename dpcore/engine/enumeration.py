@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Columns = tuple[Column, Column, Column]
 
 _UNSORTED = 4096
-"""Up to so many atoms it is cheaper to leave equal losses than to look for them."""
+"""Up to this many atoms it is cheaper to keep equal losses than to look for them."""
 
 _COUNT = COUNT.but(low=0)
 
@@ -99,7 +99,7 @@ def product(parts: Sequence[Columns]) -> Part:
 
 
 def few(parts: Sequence[Columns]) -> bool:
-    """Return whether the parts have equally many atoms and so few combinations that all are listed before merging."""
+    """Return whether the parts have equally many atoms and few enough combinations to list them all before merging."""
     sizes = {len(part[0]) for part in parts}
     return len(sizes) == 1 and 0 < min(sizes) ** len(parts) <= _UNSORTED
 

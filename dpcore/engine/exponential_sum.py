@@ -1,7 +1,7 @@
 """Sums of many exponentials at evenly spaced places of a line, as products of two small tables of phases.
 
 With n = a w + b the phase e^{i n x} is e^{i a w x} e^{i b x}: n places need about 2 sqrt(n) phases of each exponential, and all
-sums are matrix products. The direct way computes an exponential for each pair and takes some fifty times as long.
+sums are matrix products. The direct way computes an exponential for each pair and takes about fifty times as long.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from dpcore.curves.base import ComplexArray, FloatArray
 
 _EVEN = 2.0**-51  # places are evenly spaced if they are off by at most four units of themselves
-_SPARSE = 4  # most places of the whole grid for each one that is asked for
-_BLOCK, _LARGEST_BLOCK = 32, 512  # terms that a matrix product adds at once: usually, and with a grid of 64 places only
+_SPARSE = 4  # most places of the grid for each place that is asked for
+_BLOCK, _LARGEST_BLOCK = 32, 512  # terms that a matrix product adds at once, and the same for a grid of only 64 places
 _TABLE = 1 << 20  # phases in memory at once, 16 MB
 
 

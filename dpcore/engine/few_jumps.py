@@ -27,23 +27,25 @@ move below pi, \|phi\| is e^(u^2/2) times its value on the axis, \|r\| is at mos
 :math:`e^{2t^2(1+2/w^2)}` times that of A(c) or D(c) for every y >= 0, and the rule misses at most
 :math:`\eta = 2e^{2t^2(1+2/w^2)}/(e^{2\pi t/h}-1)` of these (Trefethen and Weideman, SIAM Review 2014, Theorem 5.1). The sum that stands for D
 is bounded by that of the moduli of its terms, which fall with y. The sums end where the mass of phi is below 1e-18 on the left, and on
-the right where, with a slope of log r of at most the largest move, the rest is below e^-46 of the whole; exponents for which that is
-not so are not used. On the real axis the same bound holds with a coarser step; for c < -1, where r may turn smaller off the axis, only
-exponents are used that leave the integrand wider than the step.
+the right where, with a slope of log r of at most the largest move, the rest is below e^-46 of the whole; exponents for
+which that fails are not used. On the real axis the same bound holds with a coarser step; for c < -1, where r may turn
+smaller off the axis, only exponents are used that leave the integrand wider than the step.
 
 *Rounding*, in units of u = 2^-53, with the hypotheses of `mixture_rounding`, and log Phi right to `_LOG_NDTR` (1 + |log Phi|) units on the
-real axis and at heights up to 3/4, Phi to as many of itself; a test compares both with balls. The nodes x are exact: the step has few
-binary places. Let E bound the error of log r (`mixture_rounding.turned_units`). A window at p = (a - z)/w has 3 units of p, which
-change log Phi by at most 3 (|p|^2 + |p|), because |phi/Phi| <= |p| + 1; for Re p > 9 both are below a hundredth, since
-|phi/Phi| <= 2 e^(-(Re p)^2/2 + 1/3). A weight e^v has, with f = v without its windows,
+real axis and at heights up to 3/4, Phi to as many of itself; a test compares both with ball arithmetic. The nodes x are
+exact: the step has few binary places. Let E bound the error of log r (`mixture_rounding.turned_units`). A window at p =
+(a - z)/w has 3 units of p, which change log Phi by at most 3 (|p|^2 + |p|), because |phi/Phi| <= |p| + 1; for Re p > 9
+both are below a hundredth, since |phi/Phi| <= 2 e^(-(Re p)^2/2 + 1/3). A weight e^v has, with f = v without its
+windows,
 
     |c+1| (E + 2 |log|r|| + 3 arg r) + 3 x^2 + 3 |x| t + 3 |f| + 2 |v| + LIBRARY (|log step| + 4) + 24
 
 and its windows. A phase e^(iy log r) is a product of two tables: 40 units, and y (E + 12 (|log|r|| + arg r)) of its angle, y at most
 1/(e arg r) before the term has faded. A sum of n terms has n. Of R = A^k (e^z - 1), z = k log(1 + D/A), the factor has k (LIBRARY + 2) |log A|
-+ 2 |scale|, and z 32 of itself; |e^z - 1| is at most 2 |z| for |z| < 1 and 1 + |e^z| otherwise, and its derivative |e^z|. What the errors
-of A and D do to R stands beside the code. The sum over the nodes of a contour has its number of terms, of the sum of their sizes. The same
-count for the sums on the real axis is added to the logarithms, all of which are upper bounds.
++ 2 |scale|, and z 32 of itself; |e^z - 1| is at most 2 |z| for |z| < 1 and 1 + |e^z| otherwise, and its derivative
+|e^z|. How the errors of A and D affect R is explained beside the code. The sum over the nodes of a contour has its
+number of terms, of the sum of their sizes. The same count for the sums on the real axis is added to the logarithms, all
+of which are upper bounds.
 """
 
 from __future__ import annotations
@@ -74,25 +76,25 @@ _WIDTHS = (
     0.05,
     0.025,
 )  # w: a sharper window needs a lower path and more nodes, a softer one lets the core reach further
-_HEIGHT, _TURN = 0.75, 0.6  # of the path at most, over w, and times the largest move
-_STEPS = 6.2  # of the path per height: the rule then misses 1e-16
+_HEIGHT, _TURN = 0.75, 0.6  # largest height of the path, over w, and times the largest move
+_STEPS = 6.2  # steps of the path per height: the rule then misses 1e-16
 _ENDS = 9.0, 10.0  # standard deviations below 0 and beyond the last peak
 _FALL = 46.0  # log of 1e-20: no term whose exponent is smaller matters
 _COARSE = 2.5  # steps on the real axis per w: the rule misses e^(-2 pi^2 2.5^2) of an entire function
-_CUTS = (2.5, 4.0, 9.0, 20.0, 30.0)  # epsilon over the loss at the first window, tried in turn
+_CUTS = (2.5, 4.0, 9.0, 20.0, 30.0)  # ratios of epsilon to the loss at the first window, tried in turn
 _EXPONENTS = np.concatenate((np.zeros(1), np.geomspace(0.05, 160.0, 56)))  # c times epsilon
 _FAR = 8.5  # standard deviations w of the second window between epsilon and its middle
-_DEVIATIONS = 20.0  # epsilons below so many standard deviations of the sum are left to lines that take in the core
-_RATIO = 1.12  # of the ends of the epsilons that share a line
+_DEVIATIONS = 20.0  # epsilons below this many standard deviations of the sum are left to lines that include the core
+_RATIO = 1.12  # ratio of the largest epsilon that shares a line to the smallest
 _CORE, _EXCESS, _LEFT = 1e-9, 1e-10, 1e-9  # shares of delta that the core, the images and the omitted nodes may add
-_PLACES = 4000  # x among which that of a loss is interpolated
+_PLACES = 4000  # values of x between which the x of a loss is interpolated
 _MOST, _MOST_LINES = 30_000, 64  # nodes of a line, and lines that are cached
-_SLACK = 1e-9  # relative, of a number on the real axis that is part of a bound
+_SLACK = 1e-9  # relative slack of a number on the real axis that is part of a bound
 _STEEPEST, _WIDE = (
     40.0,
     0.05,
 )  # largest |c + 1| times epsilon of the far jumps, and slack of their sums, in the logarithm
-_LOG_NDTR = 128.0  # units of log Phi at complex arguments: what a platform is tested for, more than twice what it does
+_LOG_NDTR = 128.0  # units of log Phi at complex arguments that a platform is tested for, over twice the usual error
 _SURE = 9.0  # arguments from which log Phi is below 1e-18 and its error below a hundredth of a unit
 _PLACES_OF_A_STEP = 20  # binary places: all nodes are then exact
 
@@ -149,7 +151,7 @@ class FewJumps:
         self._lines: dict[int, _JumpLine | None] = {}
 
     def delta_bounds(self, epsilon: FloatArray) -> Bounds:
-        """Return bounds of delta at each epsilon; 0 and 1 where the core is not far below."""
+        """Return bounds of delta at each epsilon; 0 and 1 where the core is not far below it."""
         low, high = np.zeros(epsilon.size), np.ones(epsilon.size)
         far = np.flatnonzero(epsilon > self._least)
         if far.size:
@@ -190,7 +192,7 @@ class _Windows:
         self._losses = law.log_ratio(self._grid)
 
     def line(self, epsilon: float, share: float) -> _JumpLine | None:
-        """Return the line of the epsilons around one, the first window at a share of it; None if the core reaches up to there."""
+        """Return the line of the epsilons around one; None if the core reaches the first window, at a share of it."""
         checkpoint()
         cuts = self._place(epsilon / share), self._place(epsilon) + _FAR * self.width
         axis = self._axis(cuts, _EXPONENTS / epsilon)
@@ -297,7 +299,7 @@ class _Windows:
     # ---- the real axis and the path ------------------------------------------------------------------------------
 
     def _place(self, loss: float) -> float:
-        """Return about the x of a loss."""
+        """Return an approximate x for each loss."""
         return float(np.interp(loss, self._losses, self._grid))
 
     def _axis(self, cuts: tuple[float, float], c: FloatArray) -> _RealAxis:

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_STEPS = 4  # of Newton: the first guess is off by less than 1e-2 of a spacing, which three of them square down to 1e-16
+_STEPS = 4  # Newton steps: the first guess is off by less than 1e-2 of a spacing, and three steps reach 1e-16
 
 
 @lru_cache(maxsize=64)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _COUNT = COUNT.but(name="The number of copies", low=0)
 _DIRECT_WIDTH = 4000  # masses up to which products are convolved directly, in milliseconds
 _ROUGH_WIDTH = 30_000  # the same where neighbouring masses differ much and transforms are less exact: up to a second
-_FEW_COPIES = 64  # so few copies always count as rough
+_FEW_COPIES = 64  # up to this many copies a product always counts as rough
 _FINE_WIDTH = 512  # masses up to which products are computed in extended precision, a millisecond each
 _LEAST_LOG = -746.0  # below this logarithm a mass is zero in double precision
 _SAME = 1e-13  # relative rounding of mirrored masses
@@ -206,10 +206,11 @@ def _direct(parts: Sequence[Weights]) -> _Stretch:
 
 
 def _times(one: _Stretch, other: _Stretch, copies: int = 1) -> _Stretch:
-    """Return the convolution of two laws, scaled to the total one: the rounding of the total is common to all masses, and goes with the next.
+    """Return the convolution of two laws, scaled to the total one.
 
-    `copies` of the result make up the law that is wanted, and the units count for all of them. Narrow laws are those of many copies: they
-    are multiplied in extended precision.
+    The rounding of the total is common to all masses, and the next scaling removes it. `copies` of the result make
+    up the law that is wanted, and the units count for all of them. Narrow laws are those of many copies: they are
+    multiplied in extended precision.
     """
     a, b = one.mass, other.mass
     if max(a.size, b.size) <= _FINE_WIDTH:

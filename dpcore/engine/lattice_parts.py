@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 BITS = 26
-"""Means are rounded to so many binary places: differences from them and k times them are then exact."""
+"""Means are rounded to this many binary places: differences from them and k times them are then exact."""
 _PLACES = 1200
 """Binary places of an exact mean: more than the 1074 of the smallest double."""
 _WIDEST_EXACT = 1 << 26
@@ -26,7 +26,7 @@ IRREGULAR = "The law of this sum on a lattice is too irregular for the method of
 
 
 CELLS = 1 << 20
-"""Numbers of a matrix at once, 8 MB."""
+"""Most numbers in a matrix, 8 MB."""
 
 
 class Irregular(BudgetError):
@@ -106,7 +106,7 @@ def log_mean_exp(part: LatticePart, theta: FloatArray) -> FloatArray:
 
 
 def _some_log_mean_exp(part: LatticePart, theta: FloatArray) -> FloatArray:
-    """Return the same at once; log1p of a small number while the tilt is small."""
+    """Return `log_mean_exp` for all tilts at once; log1p of a small number while the tilt is small."""
     exponent = theta[:, None] * part.offset
     weighted = exponent + np.log(part.weight)
     largest = weighted.max(axis=1)

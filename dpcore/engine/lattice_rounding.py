@@ -37,7 +37,7 @@ and what wraps around, or is left out where |phi| < e^-55, is at most 3 e^-55. T
 which the factor of each mass magnifies by at most e^(REACH^2/2) relative to itself where the tilted law is bell-shaped.
 
 *Ends.* In n w_0 b_n = sum (d_i (k+1) - n) w_i b_(n-d_i) all terms are positive. The difference loses a = g (k+1) / (g (k+1) - n), g the least
-d, and b_n stands on at most n / g others: `leading_units`.
+d, and b_n depends on at most n / g others: `leading_units`.
 
 Use. A profile is a positive combination of the sums of all masses from one on, because (1 - e^(eps - L))_+ rises with L, and so are e^(sL)
 and the sums of rates. `tail_units` is the largest ratio of the error to the mass in any sum from either end: the rounding of
@@ -67,11 +67,11 @@ FINE = float(np.finfo(np.longdouble).eps) / 2.0 / UNIT
 SECOND = 1.02
 _LEFT_OUT = 3.0 * math.exp(-55.0) / UNIT
 _SMALLEST = 1e-290
-"""Sums below it are not compared: single masses far below are no doubles of full precision."""
+"""Sums below it are not compared: single masses far below are not doubles of full precision."""
 
 
 def additions(count: int) -> float:
-    """Bound the error of a sum of so many positive terms, in units."""
+    """Bound the error of a sum of `count` positive terms, in units."""
     return min(float(count), PAIRS + math.log2(count + 1.0))
 
 

@@ -19,9 +19,9 @@ _serials = count()
 
 
 class LatticeStore:
-    """Objects with their sizes under the number of their owner and a name; safe to use from several threads.
+    """Objects with their sizes, stored by the number of their owner and a name; safe to use from several threads.
 
-    An entry ends with its owner, or when its room is needed.
+    An entry is dropped with its owner, or when space is needed.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class LatticeStore:
         self._entries: OrderedDict[tuple[int, Hashable], tuple[object, int]] = OrderedDict()
 
     def owner(self, region: object) -> int:
-        """Return a number that no other owner has or had; its entries disappear with `region`."""
+        """Return a number that no other owner has or ever had; its entries disappear when `region` does."""
         number = next(_serials)
         weakref.finalize(region, self.forget, number).atexit = False
         return number
@@ -53,7 +53,7 @@ class LatticeStore:
             return entry[0]
 
     def store(self, owner: int, name: Hashable, value: object, weight: int) -> None:
-        """Store a value of so many bytes in place of an earlier one of this name."""
+        """Store a value of `weight` bytes, in place of an earlier one of this name."""
         key = owner, name
         with self._lock:
             self._drop(key)

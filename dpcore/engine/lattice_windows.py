@@ -67,7 +67,7 @@ _WIDEST = 1 << 15
 _TAIL = 55.0
 """Masses beyond the length of a transform wrap around; together they are below e^-55."""
 _MOST_TILTS = 10_000
-"""Tilts on one side of the middle; a law of bell shapes down to e^-700 has some hundreds of them."""
+"""Tilts on one side of the middle; a law that is bell-shaped down to e^-700 has a few hundred."""
 _OVERLAP = 8
 """Positions that two windows both compute, to be compared."""
 _OFTEN = 60.0

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     Bounds = tuple[FloatArray, FloatArray]
 
-_SOME, _MOST = 8000, 60_000  # nodes of a line: for nearly full precision, and at most
-_NO_BOUND = 1e300  # a bound above it is none
-_BEND = 1e-12  # h n R: what the two factors above may differ from 1
+_SOME, _MOST = 8000, 60_000  # nodes of a line: those for nearly full precision, and the most allowed
+_NO_BOUND = 1e300  # larger bounds say nothing
+_BEND = 1e-12  # h n R: how far the two factors above may be from 1
 
 
 class LogNormal(CutNormal):

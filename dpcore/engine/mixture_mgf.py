@@ -41,9 +41,9 @@ FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 _GRAIN = 2.0**-10  # steps are multiples of it, so that their products are exact
-_BLOCK, _FENCES = 128, (-1.5, 24.0)  # exponents at once, and the fences between which they share nodes
+_BLOCK, _FENCES = 128, (-1.5, 24.0)  # exponents computed at once, and the limits between which they share nodes
 _CELLS = 1 << 18  # exponentials between two checkpoints
-_NODE_BYTES = 64  # a node with its logarithms and weights
+_NODE_BYTES = 64  # bytes of a node with its logarithms and weights
 _TINY_STEP = 1e-12  # imaginary parts below it are steps of a derivative
 _FARTHEST, _PEAK, _STEEPEST = 120.0, 64.0, 31.0
 """Largest (c + 1) mu^2, largest (c + 1) mu, and largest w of `_bend`, for which M is computed."""
@@ -55,12 +55,12 @@ _HEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 0.9, 1.2, 1.55, 2.0, 2.2])
 """Heights of the paths of the bound, in units of 1/mu or of 1, whichever is smaller. Below c = -1 only up to 1.2, in units of
 sqrt(2/w) where that is smaller still, in steps of `_FINE` of the unit."""
 
-_STEEP, _FINE = 8, 0.0449  # number of these heights up to 1.2
+_STEEP, _FINE = 8, 0.0449  # number of the heights up to 1.2, and the step below c = -1
 _LOST, _UP = 1e-16, 1.0 + 1e-10
 """What a quadrature of the bound may miss, of M(c), and its rounding: see `log_decay`. No decay is below the first."""
 
-_EVEN = 16  # points from which an even spacing is used
-_NO_BEND, _MOST = 1e-12, 1e14  # a bend that counts as none, and an exponent beyond any that is needed
+_EVEN = 16  # points from which even spacing is exploited
+_NO_BEND, _MOST = 1e-12, 1e14  # a bend that counts as 0, and an exponent larger than any that is needed
 _FALL = 44.0  # log of 1e-19: smaller weights are left out
 
 
@@ -138,7 +138,7 @@ def _nodes(step: float, ends: tuple[float, float]) -> FloatArray:
 
 
 def _log_ratios(x: FloatArray, law: Jumps) -> FloatArray:
-    """Return log r on the real axis, with a look at the clock between pieces: noise of 10^6 has 10^7 nodes."""
+    """Return log r on the real axis, checking the clock between pieces: noise of 10^6 has 10^7 nodes."""
     if x.size <= _CELLS:
         return law.log_ratio(x)
     out = np.empty_like(x)

@@ -23,7 +23,7 @@ the terms of r - 1 have relative errors of at most 3 lambda + 6 + J beyond D, so
 largest term is put in front, logarithms of the shares are added: g' (lambda + 3)(Lambda + D/2) + 2 (2 lambda + 4 + J) +
 lambda (|log rest| + log(J + 1)) + 2 more, Lambda the largest |log share|; and the same on the axis for several moves.
 
-Weights. Node j has the weight w_j = e^{(c+1) log r + log phi}, added up from numbers that are at hand: each addition or product
+Weights. Node j has the weight w_j = e^{(c+1) log r + log phi}, added up from known numbers: each addition or product
 has the error of its result. With a = (c+1) log|r| + log|phi|, f = a - log M(c) and v the angle of phi
 
 .. math:: e_j = |c+1| E + 2 |(c+1) \log|r|| + |a| + |f| + 2 |\log|\varphi|| + 3 |c+1| \arg r + 2 |v| + 2 \lambda + 3 .
@@ -40,7 +40,7 @@ Logarithm. log|M| is off by lambda |log v|, v = |M(s)|/M(c), and |log v| <= 1/(e
 log M(c) is subtracted from every exponent and added again: its error cancels. On the axis it remains, and is the mean of
 |c+1| E_l + 2 |(c+1) l| + |a| + |f| + |log phi| + lambda, and 32 + log2 n for the sum in pairs, lambda |log| for its logarithm.
 
-Quadrature. The nodes left out between two kept ones do not exist, and those beyond the ends have less than the weight of the
+Quadrature. No node is left out between two kept ones, and those beyond the ends have less than the weight of the
 last one times e^{-8.7 i step}, i = 1, 2, ... On the right, and for c >= -1 on the left, this is the slope of log w: r'/r is a
 mean of moves, between 0 and the largest, also above the axis as long as all angles differ by less than pi/2. For c < -1 log w is
 concave, and its slope at the left end is that of the first two nodes. The rule itself misses at most 2 A/(e^{2 pi t/h} - 1), A
@@ -94,8 +94,8 @@ _RULE, _RULE_LEFT, _RULE_MIXED = (
     0.3,
     3.0,
     12.0,
-)  # of the trapezoidal rule: for c >= -1, below, and below for several moves
-_SECOND = 1.01  # for terms of second order, and for the roundings of this bound
+)  # units of the trapezoidal rule: for c >= -1, for c < -1, and for c < -1 with several moves
+_SECOND = 1.01  # factor for terms of second order and the roundings of this bound
 
 
 class MixturePath(NamedTuple):

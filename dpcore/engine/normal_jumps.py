@@ -153,7 +153,7 @@ class Jumps:
         return np.asarray(real, dtype=np.float64), np.asarray(imaginary, dtype=np.float64)
 
     def _scaled_log_ratio(self, x: FloatArray, height: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-        """Return the same with the largest term in front where exponentials would overflow or r is a small rest of 1."""
+        """Return log|r| and arg r with the largest term in front, where exponentials overflow or r is small."""
         large = self.largest * x > _OVERFLOW
         real, imaginary = self._turned_excess(np.where(large, 0.0, x), height)
         excess = real * (2.0 + real) + imaginary * imaginary  # |r|^2 - 1

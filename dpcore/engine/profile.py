@@ -192,7 +192,7 @@ def tables(loss: FloatArray, q: FloatArray, q_inf: float = 0.0) -> Tables:
 
 
 def _narrow_tables(loss: FloatArray, q: FloatArray, q_inf: float) -> Tables:
-    """Return the same over a short range of losses, where one reference serves all: S_j = e^(L_j) sum of q_i e^(-L_i)."""
+    """Return the tables over a short range of losses, with one reference for all: S_j = e^(L_j) sum of q_i e^(-L_i)."""
     rise = -np.expm1(loss[:-1] - loss[1:])
     ratio = np.exp(loss - 0.5 * (loss[0] + loss[-1]))
     discounted = suffix_sums(q / ratio)

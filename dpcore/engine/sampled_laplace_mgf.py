@@ -53,15 +53,15 @@ if TYPE_CHECKING:
     from dpcore.curves.base import ComplexArray, FloatArray
 
 LARGEST_EPSILON, SMALLEST_EPSILON, SMALLEST_SHARE = 30.0, 1e-6, 1e-12
-"""Beyond these a lattice composes: many panels, or losses whose digits 1 - q + q e^t loses."""
+"""Beyond these the composition uses a lattice: too many panels, or 1 - q + q e^t loses the digits of the losses."""
 
 _UNIT = 2.0**-53
-_AXES = (1.0, 0.6, 0.36, 0.2, 0.1, 0.05)  # of ellipses: the lower, the faster the integrand may turn
-_MOST_NODES = 1024  # of a panel: for more, the exponent is too far out and M is given up
-_CUTS = np.linspace(0.0, 1.0, 65)  # of a range that is summed up for a bound
-_SLACK = 1e-11  # relative, of the rounding of a bound and of M(c)
-_GRADES = np.concatenate(([0.0], 4.0 ** np.arange(-10.0, 0.0)))  # of half a panel at either end of the range of t
-_GRADED_NODES = 16  # of a panel: an exponential is then exact to 1e-13 of its sum, however steep
+_AXES = (1.0, 0.6, 0.36, 0.2, 0.1, 0.05)  # half axes b of the ellipses: the smaller, the faster the integrand may vary
+_MOST_NODES = 1024  # most nodes of a panel: an exponent that needs more is too far out, and M is given up
+_CUTS = np.linspace(0.0, 1.0, 65)  # cuts of a range that is summed for a bound
+_SLACK = 1e-11  # relative slack for the rounding of a bound and of M(c)
+_GRADES = np.concatenate(([0.0], 4.0 ** np.arange(-10.0, 0.0)))  # cuts of half a panel at either end of the range
+_GRADED_NODES = 16  # nodes of such a panel: an exponential is then exact to 1e-13 of its sum, however steep
 _FARTHEST = 1e6  # largest exponent times range of losses on the real axis: the panels at the ends are as narrow
 _TALL = "The transform of Laplace noise on samples would need too many nodes."
 _LOW_ORDER = 128  # nodes of a rule up to which Newton's steps take a few milliseconds
@@ -144,7 +144,7 @@ class SampledLaplaceLoss:
 
     @Lazy
     def tallest(self) -> float:
-        """Up to which imaginary part the transform is computed, for moderate real parts."""
+        """Imaginary part up to which the transform is computed, for moderate real parts."""
         heights = 2.0 ** np.arange(40.0)
         known = self.nodes(np.asarray(1j * heights, dtype=np.complex128)) <= _MOST_NODES
         return float(heights[known].max(initial=0.0))

@@ -47,7 +47,7 @@ _WORK = 1e7
 """Most work for one epsilon, in points of a transform: about a second, and as much for the values between which it is found."""
 
 _PER_SECOND, _ROUNDS = 1e7, 4.0
-"""Points of transforms in a second, and how many times the work of one delta an epsilon takes: for the time a refusal names."""
+"""Points of transforms in a second, and work of an epsilon over that of a delta: for the time stated in a refusal."""
 
 _EACH = 3.0
 """Values of a profile for each loss of a lattice."""
@@ -89,7 +89,7 @@ class _Lattice:
         return self.inner.weight + self.outer.weight
 
     def bounds(self, epsilon: FloatArray, tolerance: float) -> _Brackets:
-        """Return the brackets of delta and the work behind them; far below the losses delta is 1 without any transform."""
+        """Return the brackets of delta and the work they took; far below the losses delta is 1 without a transform."""
         floor = self.inner.floor(epsilon)
         open_ = floor < 1.0 - 0.5 * tolerance
         ones, zeros = np.ones(epsilon.size), np.zeros(epsilon.size)
@@ -100,7 +100,7 @@ class _Lattice:
         return out
 
     def _transformed(self, epsilon: FloatArray, tolerance: float) -> _Brackets:
-        """Return the same from the transforms."""
+        """Return `bounds` from the transforms."""
         above, below = self.outer.delta(epsilon, 0.05 * tolerance), self.inner.delta(epsilon, 0.05 * tolerance)
         upper = np.nan_to_num(np.minimum(above.value + above.error, 1.0), nan=1.0)
         # after an overflow nothing is known here
@@ -110,7 +110,7 @@ class _Lattice:
 
 
 class _Brackets(NamedTuple):
-    """Brackets on one lattice; the points of the transforms behind each, the longest one, and whether it is too short."""
+    """Brackets on one lattice; points of the transforms for each, the longest one, and whether it is too short."""
 
     lower: FloatArray
     upper: FloatArray

@@ -47,11 +47,11 @@ _POINT_BYTES = 64.0  # bytes of a point of a transform, with its masses and thei
 _BINS, _TILTS = 2048, 240
 """Bins of a law and tilts of the table for the search of a saddle point, which only affects the width of a bracket."""
 
-_FAR = 700.0  # exponent near the end of doubles
+_FAR = 700.0  # an exponent of e near the largest double
 _STRETCH, _REACH = 4.0, 4.5
 """Standard deviations of the tilted loss whose epsilons share a window, and its reach to either side."""
 
-_SECOND = 1.01  # for terms of second order, and for the roundings of the bounds
+_SECOND = 1.01  # factor for terms of second order and the roundings of the bounds
 
 _DOUBLES = 600.0
 """A window ends where its tilt amounts to e^600: larger factors exceed doubles, and those masses would be lost."""
@@ -67,7 +67,7 @@ _TAIL = 42.0
 """Logarithm of the mass that may wrap around a transform: e^-42 is 6e-19."""
 
 _SPARE, _MOST_SPARE = 1e5, 1e3
-"""Factor of error that a smaller tilt than the saddle point may cost: the first over the copies, at most the second."""
+"""Factor by which a tilt below the saddle point may raise the error: the first over the copies, at most the second."""
 
 _SURE, _SLOWER = 40.0, 2.0 ** -np.arange(0.0, 6.0)
 """Loss above an epsilon from which a point counts nearly whole, and the exponents of Chernoff's bound that are tried."""
@@ -146,7 +146,7 @@ class _Window:
 
 
 class Values(NamedTuple):
-    """Deltas, bounds of their errors, points of the transforms behind each, the longest one, and whether it is too short."""
+    """Deltas, bounds of their errors, points of transforms for each, the longest one, and whether it is too short."""
 
     value: FloatArray
     error: FloatArray

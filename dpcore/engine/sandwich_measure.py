@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 UNIT = 1.2e-16  # unit roundoff, rounded up
 _WIDEST = 700.0  # largest exponent of e that is evaluated
 _NARROW = 20.0
-"""A tangent is a chord so many times narrower than its cell: narrower ones are lowered more by rounding."""
+"""A tangent is a chord this many times narrower than its cell: narrower ones are lowered more by rounding."""
 
 _SCALES = np.geomspace(1e-9, 1e6, 400)  # losses at which the ends of a lattice are sought, 27 per power of ten
 _CHUNK, _PATIENCE = 1 << 13, 2e5
@@ -55,9 +55,9 @@ _CHECKPOINTS = 256
 _ATOM = 1e-6  # smallest mass of a corner
 _SCAN, _ZOOM = 2048, 64  # cells of the first scan and of each zoom into a cell
 _MOST_KINKS = 8
-_NOTHING = 1e-20  # a delta that counts as none, behind the last loss
+_NOTHING = 1e-20  # a delta this small counts as 0, beyond the last loss
 _ZOOMS, _PLACES = 13, 17  # rounds that find it, each a sixteenth of the one before: 16^13 is 2^52
-_BEFORE = 1e-7  # of the range of losses: about the error of the place of an atom
+_BEFORE = 1e-7  # about the error of the place of an atom, as a share of the range of losses
 _THIN = (
     2.2  # power of the profile at its end from which too few losses are near it: the density of the loss vanishes there
 )

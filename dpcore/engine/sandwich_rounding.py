@@ -13,8 +13,8 @@ law has at every frequency an error of at most the sum over the passes: 9.9 u lo
 transform is at most the mean of these errors, plus e times the mean size for the inverse transform itself.
 
 Weights. The tilted mass q_i e^{t_i}, t_i = (first + i) fl(theta h), is computed as (q_i e^{b}) e^{t_i - t + b} and divided by the
-sum, with t the exponent of the largest and b half of its logarithm: whatever t, b and the sum are, they are taken back exactly
-in the exponent. Left are the roundings of each weight,
+sum, with t the exponent of the largest and b half of its logarithm: whatever t, b and the sum are, they cancel exactly
+in the exponent. What remains are the roundings of each weight,
 
 .. math:: e_i = 2\lambda + 4 + |t_i| + |t_i - t| + |t_i - t + b| .
 

@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
 
-MAX_EPSILON = 500.0  # of ε0: the series of its exponential then has a thousand terms
-MAX_REACH = 8e4  # of k ε0: inside the top cell the density grows by exp(2 sqrt(k ε0)), which must stay a double
-_OMITTED, _FAR = 1e-22, 9.75  # tail left out of the order, and its normal quantile
+MAX_EPSILON = 500.0  # largest ε0: the series of its exponential then has a thousand terms
+MAX_REACH = 8e4  # largest k ε0: in the top cell the density grows by exp(2 sqrt(k ε0)), which must stay a double
+_OMITTED, _FAR = 1e-22, 9.75  # tail beyond the order that is left out, and its normal quantile
 _EPSILON = POSITIVE.but(name="epsilon", high=MAX_EPSILON)
 _CELLS = COUNT.but(name="cells")
 _RENORMALISE = 8  # steps between two rescalings of the cells, which keep their coefficients within doubles
 _BLOCK = 16384  # coefficients at once: they stay in the processor's cache
-_NEGLIGIBLE = 1e-290  # relative to the largest coefficient of a cell: past its peak, and slow as a subnormal
+_NEGLIGIBLE = 1e-290  # of the largest coefficient of a cell: smaller ones are past its peak, and slow as subnormals
 _CHUNK = 100_000  # coefficients of the points evaluated at once
 _LN2_HIGH = float.fromhex("0x1.62e42feep-1")  # 32 bits: integer multiples below 2^20 are exact
 _LN2_LOW = 1.9082149292705877e-10

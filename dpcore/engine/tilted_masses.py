@@ -40,7 +40,7 @@ def log_mean(weight: FloatArray, exponent: FloatArray) -> FloatArray:
 
 
 def folded(weight: FloatArray, length: int) -> FloatArray:
-    """Return the weights modulo the length; the transform adds zeros behind fewer of them."""
+    """Return the weights modulo the length; the transform pads fewer of them with zeros."""
     if weight.size <= length:
         return weight
     rows = -(-weight.size // length)
@@ -49,5 +49,5 @@ def folded(weight: FloatArray, length: int) -> FloatArray:
 
 
 def wrapped(values: FloatArray, first: int, count: int) -> FloatArray:
-    """Return so many values from the first on, and from the beginning again after the last."""
+    """Return `count` values starting at position `first`, going on from the beginning after the last."""
     return np.concatenate((values[first : first + count], values[: max(0, first + count - values.size)]))

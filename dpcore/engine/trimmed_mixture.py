@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _FAR = np.geomspace(0.1, 60.0, 40)  # -1 - c times the loss at the cut, for the sums of jumps beyond it
 _LARGEST = 600.0  # epsilon: e^600 times the smallest mass, 1e-300, is below `_BELOW`
-_NO_LOSS = 1e-290  # of the loss at the cut: the exponents, at most 60/loss, stay doubles
-_BELOW = 1e-27  # more than the mass of a normal variable below `LOWEST`, of both laws
+_NO_LOSS = 1e-290  # smallest loss at the cut: the exponents, at most 60/loss, stay doubles
+_BELOW = 1e-27  # bound of the mass of a normal variable below `LOWEST`, under both laws
 
 
 class Trimmed(CutNormal):
@@ -43,12 +43,12 @@ class Trimmed(CutNormal):
         self.max_loss, self.min_loss = math.inf, law.least_log
 
     def far(self, epsilon: FloatArray, copies: int) -> tuple[FloatArray, FloatArray]:
-        r"""Return bounds of what k copies with a jump beyond the cut lack to an infinite loss at each epsilon.
+        r"""Return bounds of how far k copies with a jump beyond the cut fall short of an infinite loss at each epsilon.
 
         Let F be the transform of the jumps beyond the cut b alone, and :math:`R=M^k-(M-F)^k` that of all sums with such a jump. As
-        infinite losses they count R(0). Their part of delta is :math:`R(0)-e^\varepsilon R(-1)`, plus the kernel N of those with a sum
-        below epsilon: at most :math:`\kappa(c)R(c)e^{-c\varepsilon}` for every c < -1 (`contour_table`), where
-        :math:`R(c)\le kF(c)M(c)^{k-1}` and :math:`F(c)\le r(b)^{c+1}P_0(x>b)`.
+        infinite losses they add R(0). Their actual part of delta is :math:`R(0)-e^\varepsilon R(-1)`, plus the kernel N
+        of those with a sum below epsilon: at most :math:`\kappa(c)R(c)e^{-c\varepsilon}` for every c < -1
+        (`contour_table`), where :math:`R(c)\le kF(c)M(c)^{k-1}` and :math:`F(c)\le r(b)^{c+1}P_0(x>b)`.
         """
         law, k = self.law, copies
         loss = float(law.log_ratio(np.array([self.high]))[0])
@@ -138,7 +138,7 @@ class ExchangedTrim:
 
     @property
     def mgf_rounding(self) -> float:
-        """That of the other direction."""
+        """Rounding error of M(s) near the middle of the axis: that of the other direction."""
         return self.trimmed.mgf_rounding
 
     def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:

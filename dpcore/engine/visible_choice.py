@@ -67,7 +67,7 @@ class ChosenTransform:
         return values.real, values.imag / step
 
     def log_decay(self, c: float, y: float) -> float:
-        """Return the bound by the parts' own."""
+        """Return the bound that follows from those of the parts."""
         at = np.array([c])
         whole = float(self.cumulants(at)[0][0])
         terms = [
@@ -80,11 +80,11 @@ class ChosenTransform:
 
     @property
     def mgf_rounding(self) -> float:
-        """The largest of the parts, and a few exponentials."""
+        """Rounding error of M(s): the largest of the parts, plus a few exponentials."""
         return 8.0 + max(float(getattr(part, "mgf_rounding", 2.0)) for part in self.options)
 
     def mgf_rounding_along(self, s: ComplexArray) -> FloatArray:
-        """Return the same at each exponent: an average of the parts' errors, each in units of its own M(Re s)."""
+        """Return the rounding error at each exponent: an average of the parts', each in units of its own M(Re s)."""
         units = [np.broadcast_to(rounding_units(part, s), s.shape) for part in self.options]
         return np.asarray(8.0 + np.maximum.reduce(units), dtype=np.float64)
 
