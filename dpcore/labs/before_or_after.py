@@ -1,8 +1,8 @@
 r"""Sanitise the records, or the answer: noise before or after the query, for mean, variance and median.
 
 Records in [0, L]. *After* (output perturbation) adds one Laplace noise of scale sensitivity/epsilon to the answer; *before*
-(sanitised response, local privacy) adds noise of scale b = L/epsilon to every record and answers the query from the noisy
-records. Both are epsilon-private.
+(sanitised response, local privacy) adds noise of scale b = L/epsilon to every record and answers the query from
+the noisy records. Both are epsilon-private.
 """
 
 from __future__ import annotations

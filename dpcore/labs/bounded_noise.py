@@ -4,7 +4,8 @@ The density around the true answer q is :math:`e^{-|v-q|/b}/(2bC_q)` on [l, u] w
 
 .. math:: C_q(b) = 1-\tfrac12\bigl(e^{-(q-l)/b}+e^{-(u-q)/b}\bigr).
 
-Cutting makes answers near an end more revealing. The scale that restores (epsilon, delta)-privacy stands on both sides of
+Cutting makes answers near an end more revealing. The scale that restores (epsilon, delta)-privacy stands on both
+sides of
 
 .. math:: b \ge \frac{\Delta}{\varepsilon-\log\Delta C(b)-\log(1-\delta)},\qquad \Delta C(b)=\frac{C_{l+\Delta}(b)}{C_l(b)}.
 
@@ -50,7 +51,7 @@ def printed_norm(answer: float, scale: float, bounds: Bounds) -> float:
 
 
 def norm_ratio(scale: float, sensitivity: float, bounds: Bounds) -> float:
-    """Return C at one sensitivity inside the interval over C at its end: 2 for little noise, close to 1 for a lot of noise."""
+    """Return C at one sensitivity inside the interval over C at its end: 2 for little noise, near 1 for much."""
     return norm(bounds.lower + sensitivity, scale, bounds) / norm(bounds.lower, scale, bounds)
 
 

@@ -103,7 +103,7 @@ def _quadrature(noise: Mechanism, order: float) -> float:
 def printed_total_variation(distance: float, sigma: float) -> float:
     r"""Return :math:`4\Phi(d/2\sigma^2)-2`, printed for two normal laws of one variance; it can exceed 1.
 
-    Correct is :math:`2\Phi(d/2\sigma)-1` (`normal_total_variation`): the factor is 2, and the unit is sigma, not its square.
+    Correct is :math:`2\Phi(d/2\sigma)-1` (`normal_total_variation`): the factor is 2, the unit sigma, not its square.
     """
     return float(4.0 * ndtr(distance / (2.0 * sigma**2)) - 2.0)
 

@@ -29,7 +29,7 @@ FAILURE: Final = Parameter(
 
 
 def smooth_median(values: Any, low: float, high: float, beta: float) -> float:
-    """Return the smooth sensitivity of the median of records in [low, high], (5.7), for an even number of them as well."""
+    """Return the smooth sensitivity of the median of records in [low, high], (5.7), also for an even number of them."""
     return QuantileQuery(0.5).smooth(records(values, low, high), low, high, within(BETA, beta))
 
 
