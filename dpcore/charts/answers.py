@@ -1,4 +1,4 @@
-"""Answers as pictures: what an attacker can do, two regions compared, a training run, and tables that are drawn as tables."""
+"""Answers as pictures: what an attacker can do, two regions compared, a training run, and tables drawn as they are."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def bar_figure(
     below = drawn["below"] if "below" in drawn else [""] * len(drawn)
     lines = [[*wrap(name, LETTERS), *wrap(more, LETTERS)] for name, more in zip(drawn["name"], below, strict=True)]
     drawn["lines"] = ["\n".join(some) for some in lines]
-    # room by the number of letters: a browser may have a wider font than the one that a picture was measured with
+    # the room is estimated from the number of letters: a browser may have a wider font than the one measured with
     room = max(90, round(LETTER * max(len(line) for some in lines for line in some)))
     axis_ = alt.Axis(
         labelLimit=room,

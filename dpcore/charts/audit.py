@@ -130,7 +130,7 @@ def audit_figure(
     delta : float, default DELTA
         The delta at which the sentence states epsilon.
     smallest : bool, default False
-        Draw the smallest DP-TV and Gaussian statements that the measurement does not contradict, too.
+        Also draw the smallest DP-TV and Gaussian statements that the measurement does not contradict.
     log : bool, default False
         Logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
     look : Look, default PLAIN

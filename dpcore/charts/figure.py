@@ -115,8 +115,8 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
 def layer_table(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return columns as a frame fit to be the data of a chart, as `checked` does.
 
-    A figure of a page is redrawn while a slider moves: to select rows and columns of frames, and to copy them, takes
-    longer there than to compute the numbers, so builders of such figures select in arrays and make each frame once.
+    A figure on a page is redrawn while a slider moves. There, selecting and copying rows and columns of frames takes
+    longer than computing the numbers, so builders of such figures select in arrays and make each frame once.
     """
     for name, values in columns.items():
         _check_column(name, values)

@@ -38,9 +38,9 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
     -------
     DataFrame
         `region, low, high, loss_label, mass, kind, theorem, neighbours`. A polygon has atoms (low = high = the loss),
-        ``exact``; beyond 50 of them neighbours are added up to at most 200 bars, and what is rarer than 1e-7 at either
-        end joins the last bar. A smooth region has cells, ``approximate`` by differences of its profile. Mass at
-        infinity is a row of its own with the label ``inf``.
+        ``exact``; more than 50 of them are merged with their neighbours into at most 200 bars, and what is rarer than
+        1e-7 at either end joins the last bar. A smooth region has cells, ``approximate`` by differences of its profile.
+        Mass at infinity is a row of its own with the label ``inf``.
     """
     curve = region.curve
     if isinstance(curve, Polygon):
@@ -205,7 +205,7 @@ def _round_steps(step: float) -> list[float]:
 
 
 def _atoms(curve: Polygon) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return (low, high, mass) of the atoms, with rare ends and close neighbours added up."""
+    """Return (low, high, mass) of the atoms, with rare ends and close neighbours merged."""
     present = curve.q > 0
     loss, mass = curve.loss[present], curve.q[present]
     if loss.size <= MOST_BARS // 4:
