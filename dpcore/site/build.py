@@ -228,7 +228,7 @@ def work_on(job: Job) -> Any:
 
 
 def _draw(jobs: list[Job], processes: int, progress: Progress) -> dict[str, Any]:
-    """Do all jobs, in other processes if there are enough jobs to be worth starting them."""
+    """Do all jobs, in other processes if there are enough jobs to make starting them worthwhile."""
     results: dict[str, Any] = {}
     if processes <= 1 or len(jobs) < 4:
         for job in jobs:

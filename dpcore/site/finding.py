@@ -76,7 +76,7 @@ def missing_page(config: Config, pages: Sequence[Page]) -> Page:
 
 
 def found_files(config: Config, pages: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the index of the search, a word to search engines and, if the site has an address, the list of its pages."""
+    """Return the search index, robots.txt and, if the site has an address, the list of its pages for search engines."""
     shown = {path: text for path, text in pages.items() if path != MISSING}
     files = {INDEX: index_of(shown).encode(), "robots.txt": b"User-agent: *\nAllow: /\n"}
     if config.address:

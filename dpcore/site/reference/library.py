@@ -58,7 +58,7 @@ ROOMS: Final = (
     "dpcore.values",
     "dpcore.site",
 )
-NEEDS: Final = {"dpcore.certificates": "flint"}  # rooms that cannot be read without a library of others
+NEEDS: Final = {"dpcore.certificates": "flint"}  # rooms that need a third-party library to be read
 WIDEST: Final = 100  # characters of a signature on one line
 
 
