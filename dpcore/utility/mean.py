@@ -6,9 +6,10 @@ Gaussian: sigma = ||w||_2 s(epsilon, delta) / n in every coordinate, so the mean
 Laplace: column j gets scale d w_j / (n epsilon). Each coordinate is then (epsilon/d)-private whatever the widths, and the
 exact region is that of d Laplace answers of epsilon/d.
 
-*Empirical* accuracy compares a release with the mean of the data at hand, as they came: records moved to the box bias it. *Statistical* accuracy takes the data as the
-population: every release sees n fresh records drawn from it, and is compared with the population's mean. As the noise is
-independent of the sample, the mean squared error is that of the noise plus Var(x)/n.
+*Empirical* accuracy compares a release with the mean of the data at hand, as they came: records moved to the box bias
+it. *Statistical* accuracy takes the data as the population: every release sees n fresh records drawn from it, and is
+compared with the population's mean. As the noise is independent of the sample, the mean squared error is that of the
+noise plus Var(x)/n.
 
 Lower bounds for unbiased epsilon-DP mechanisms of a number whose records have width w, f moving by D_k = k w/n when k
 records change: the course's sup_k D_k^2 / (4 (1 + e^(2 k epsilon))) over k <= n, its corollary D_1^2 / (68 epsilon^2) for

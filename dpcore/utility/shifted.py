@@ -107,8 +107,8 @@ def off_quantile(parts: Sequence[Off], miss: float) -> float:
 def off_mean(parts: Sequence[Off]) -> tuple[float, str]:
     """Return the mean of the largest error, and whether that is exact or an upper bound.
 
-    The integral of `missed` is taken where the biases are few, and, for whole noise, whole. Otherwise the largest bias and the
-    largest noise are added up.
+    The integral of `missed` is taken where there are few different biases, for integer noise where all biases are whole
+    and errors are moderate. Otherwise the largest bias and the largest noise are added up.
     """
     biases = np.unique(np.abs(np.concatenate([part.bias for part in parts])))
     ends = [part.noise.reach(_NOTHING / part.bias.size) for part in parts]
