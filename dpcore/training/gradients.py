@@ -380,7 +380,7 @@ def gradient_ladder(
             try:
                 bracket = _bracket(training, failing)
             except BudgetError as error:
-                checkpoint()  # raises if the time is over
+                checkpoint()  # raises if the time has run out
                 bracket, why = (0.0, math.inf), str(error)
         if settings.work is not None:
             left -= settings.work.whole - max(0.0, settings.work.left)
