@@ -37,7 +37,7 @@ class LedgerDrawer(Drawer):
     folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
-        """Take the releases from one place."""
+        """Check that exactly one source is given for the releases."""
         if bool(self.file) == bool(self.rows):
             msg = "Give the releases either as a file or as rows."
             raise DomainError(msg)
