@@ -65,7 +65,7 @@ class Composite(TradeOff):
 
     @property
     def fails(self) -> bool:
-        """Whether one of the factors does."""
+        """Whether an answer of one of the factors may be possible on one side only."""
         return super().fails and any(node.fails for node, _ in self.flat)
 
     @property
@@ -257,7 +257,7 @@ class Intersection(TradeOff):
 
     @property
     def fails(self) -> bool:
-        """Whether all parts do."""
+        """Whether an answer may be possible on one side only: in all parts."""
         return super().fails and all(part.fails for part in self.parts)
 
     @property

@@ -185,7 +185,7 @@ def _bounds(curve: Curve, epsilon: FloatArray) -> Bounds:
     try:
         return deltas(curve, epsilon)
     except BudgetError:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time ran out
         if np.all(epsilon == 0):
             raise
         if epsilon.size == 1:
