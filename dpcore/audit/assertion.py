@@ -52,7 +52,7 @@ def assert_private(
     """Fail if a mechanism's outputs on two neighbouring datasets contradict a claimed region.
 
     A mechanism that keeps the claim fails with probability 1 - `confidence` at most, by default once in a million. If it takes all
-    its randomness from the generator, the same seed gives the same answer: the test never turns red by itself.
+    its randomness from the generator, the same seed gives the same answer: the test is never flaky.
 
     Parameters
     ----------
