@@ -89,7 +89,7 @@ class LabCheck:
     Parameters
     ----------
     place : str
-        Where it stands in the source, e.g. "Theorem 5.3.2".
+        Where it is in the source, e.g. "Theorem 5.3.2".
     quantity : str
         What the number is, in plain words, with its parameters.
     printed : float or str
