@@ -91,7 +91,7 @@ def bar_figure(
         labelOverlap=False,
         labelExpr=_LINES,
         labelLineHeight=LINE,
-        labelOffset={  # otherwise the first line stands beside the bar, not the middle
+        labelOffset={  # otherwise the first line is beside the bar, not the middle
             "condition": [{"test": f"length({_LINES}) == {n}", "value": -LINE * (n - 1) / 2} for n in range(2, 7)],
             "value": 0,
         },

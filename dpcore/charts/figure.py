@@ -151,7 +151,7 @@ class Series:
         for label in self.labels:
             base = name = theme.short(label, 48) or "(no name)"
             count = 1
-            while name in self.name_of.values():  # one of as many names is free
+            while name in self.name_of.values():  # one of that many names is free
                 count += 1
                 name = f"{base} ({count})"
             self.name_of[label] = name
@@ -177,7 +177,7 @@ class Series:
         return alt.Scale(domain=self.names, range=[theme.dash(i) for i in self.places])
 
     def _width(self, columns: int) -> int:
-        """Return the width in px of a legend with so many columns, each as wide as its longest name."""
+        """Return the width in px of a legend with this many columns, each as wide as its longest name."""
         return sum(7 * max(map(len, self.names[first::columns])) + 44 for first in range(columns))
 
     def rows(self, width: int = PHONE) -> int:
@@ -208,7 +208,7 @@ class Series:
     def dots(self, *, legend: bool) -> dict[str, Any]:
         """Return the encoding of points without a line: their colour, and a legend that shows points.
 
-        The legend stands above the chart: beside that of the lines it would have no room on a phone.
+        The legend is above the chart: beside that of the lines there would be no room for it on a phone.
         """
         key = self.legend(visible=legend)
         if key is not None:

@@ -114,7 +114,7 @@ def loss_figure(region: TradeOff, *, look: Look = PLAIN, **options: Any) -> Figu
 
 
 def loss_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
-    """Draw bars over the loss; mass at infinity stands apart on the right, with a label.
+    """Draw bars over the loss; mass at infinity is set apart on the right, with a label.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _bar_width(some: pd.DataFrame, span: float) -> float:
 
 
 def _ticks(start: float, end: float) -> list[float]:
-    """Return round losses in the finite part of the axis, so that none stands under the bar at infinity."""
+    """Return round losses in the finite part of the axis, so that none is under the bar at infinity."""
     step = max(end - start, 0.5) / 6
     step = next((s for s in _round_steps(step) if s >= step), step)
     first, last = np.ceil(start / step - 1e-9), np.floor(end / step + 1e-9)

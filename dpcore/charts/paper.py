@@ -262,7 +262,7 @@ def _titled(layer: dict[str, Any], channel: str) -> bool:
 
 
 def _row_width(names: tuple[str, ...], columns: int) -> float:
-    """Return the width of a legend with so many columns; the widest name decides."""
+    """Return the width of a legend with this many columns; the widest name decides."""
     count = min(columns, len(names))
     return count * (max(map(_length, names)) + _SYMBOL + 6) + (count - 1) * _BETWEEN
 
