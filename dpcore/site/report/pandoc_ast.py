@@ -153,7 +153,7 @@ class AstWriter:
         return blocks
 
     def _collect_notes(self) -> None:
-        """Read the footnotes, which stand at the end, before the text that names them."""
+        """Read the footnotes, which are at the end, before the text that names them."""
         place = next((i for i, token in enumerate(self.tokens) if token.type == "footnote_block_open"), None)
         if place is None:
             return

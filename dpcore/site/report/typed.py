@@ -1,4 +1,4 @@
-"""Numbers that somebody typed where a computed one could stand: in a claim they must be checked, in a sentence they are noted."""
+"""Numbers that somebody typed instead of computing: in a claim they must be checked, in a sentence they are noted."""
 
 from __future__ import annotations
 
