@@ -128,7 +128,7 @@ class UtilityPair(ABC):
 
     name: ClassVar[str]  # "histogram_laplace"
     title: ClassVar[str]  # "histogram with Laplace noise"
-    query: ClassVar[str]  # "histogram"; pairs of one query stand together
+    query: ClassVar[str]  # "histogram"; pairs of one query are listed together
     mechanism: ClassVar[str]  # "Laplace"
     main: ClassVar[str] = "epsilon"  # the parameter that tables and figures move
     span: ClassVar[tuple[float, float]] = (0.05, 5.0)  # where the main parameter is usually drawn, log scale

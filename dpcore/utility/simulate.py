@@ -40,7 +40,7 @@ def simulate(
 ) -> pd.DataFrame:
     """Return what `releases` simulated releases say of every measure, with standard errors.
 
-    Releases are drawn in chunks, so memory stays bounded; a listener of `dpcore.core.effort` hears of every chunk.
+    Releases are drawn in chunks, so memory stays bounded; a listener of `dpcore.core.effort` is told about every chunk.
 
     Parameters
     ----------
