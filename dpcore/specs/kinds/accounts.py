@@ -85,7 +85,7 @@ class LedgerDrawer(Drawer):
 
     def _region(self) -> Any:
         regions: dict[str, Any] = {"ledger": Method(self.ledger, "named_region")}
-        if self.epsilon is not None:  # a budget that nobody stated must not stand on a label
+        if self.epsilon is not None:  # a budget that nobody stated must not be on a label
             regions["budget"] = call("dpcore:dp", self.epsilon, self.delta)
         return draws("dpcore.charts:region_figure", regions)
 
