@@ -360,7 +360,7 @@ class Erase(OfPart):
 
     @property
     def oriented(self) -> str:
-        """As its part."""
+        """That of the part."""
         return self.region.oriented
 
     def _pair(self) -> Curve:
@@ -441,7 +441,7 @@ class Assume(Atom):
 
     @property
     def oriented(self) -> str:
-        """As its part."""
+        """That of the part."""
         return self.region.oriented
 
     @property
