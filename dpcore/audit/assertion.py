@@ -34,7 +34,7 @@ TRIALS = COUNT.but(
     name="trials", low=100, high=1_000_000, meaning="runs on either dataset, half of them to train the score"
 )
 _BINS = 40  # of a score made of a single number: quantiles of all outputs
-_DISTINCT = 64  # outputs with at most so many values are compared value by value
+_DISTINCT = 64  # outputs with at most this many values are compared value by value
 _EVERY = 256  # runs between two checkpoints
 
 

@@ -147,7 +147,7 @@ class OneRunAudit:
     # ---- bounds of P(W >= w) ---------------------------------------------------------------------------------
 
     def chance(self, epsilon: float, delta: float = 0.0) -> float:
-        """Return the largest probability of so many right guesses under (epsilon, delta)-privacy, the binomial form.
+        """Return the largest probability of this many right guesses under (epsilon, delta)-privacy, the binomial form.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class OneRunAudit:
         return float(self._binomial(np.array([LOSS.check(epsilon)]), DELTA.check(delta))[0])
 
     def chance_of(self, claim: TradeOff) -> float:
-        """Return the largest probability of so many right guesses under a claimed region.
+        """Return the largest probability of this many right guesses under a claimed region.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class OneRunAudit:
         return self._largest(contradicted)
 
     def ceiling(self, delta: float = 0.0) -> float:
-        """Return the largest epsilon that so many guesses could prove: if all were right."""
+        """Return the largest epsilon that this many guesses could prove: if all were right."""
         return OneRunAudit(OneRun(self.run.canaries, self.run.guesses, self.run.guesses), self.confidence).epsilon(
             delta
         )
