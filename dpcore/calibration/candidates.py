@@ -164,7 +164,7 @@ class Candidate:
         return self.shaped(value), value
 
     def _searched(self, error: float, probability: float) -> float:
-        """Return the most private value, but for rounding, whose noise exceeds `error` with at most this probability.
+        """Return the most private value, up to rounding, whose noise exceeds `error` with at most this probability.
 
         The shape may change with the value, and the tail at a fixed place need not be monotone: the search starts at the
         first value of a grid, private ones first, from which on all values meet the bound.

@@ -57,7 +57,7 @@ class DeltaEstimate:
         self._nodes = 0
 
     def delta(self, region: TradeOff, v: float) -> float:
-        """Return delta without certificate, or nan; `v` is where the search stands.
+        """Return delta without certificate, or nan; `v` is where the search is.
 
         Of several parts, the one with the largest Chernoff bound is used from then on.
         """
