@@ -108,7 +108,7 @@ class LabCheck:
         Name of the row of the errata about this place, which has the same verdict; every statement that does not hold
         has one.
     fixed : bool, default False
-        Whether what is printed belongs to the source's own parameters, so that it says nothing about others.
+        Whether the printed value belongs to the source's own parameters, so that it says nothing about others.
     """
 
     place: str

@@ -30,7 +30,7 @@ LAPLACE, TWICE, MIXED, NORMAL, UNIFORM = "Laplace", "two Laplace", "Laplace + no
 _CELLS = 400  # of the quadrature; with the narrow ones below it is right to about 1e-10
 _FINE = 40  # narrow cells on each side of both answers, from 1e-4 to 1 standard deviation
 _REACH = 60.0  # standard deviations on both sides; what lies beyond is below 1e-30 for every noise of the zoo
-_LARGE = 500.0  # exponents from here on are scaled by the largest; below, expm1 keeps the digits of small divergences
+_LARGE = 500.0  # larger exponents are scaled by the largest; below, expm1 keeps the digits of small divergences
 _LEGENDRE = np.polynomial.legendre.leggauss(16)
 
 
