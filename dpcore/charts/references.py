@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LINE_KEYS, POINT_KEYS = ("alpha", "beta", "start", "end", "label"), ("alpha", "beta", "label", "open")
 _RATE = ALPHA.but(name="A rate")
-_RIGHT = 0.6  # from here on a name has more room on the left of its point
+_RIGHT = 0.6  # beyond this, a name has more room on the left of its point
 _MIDDLE, _NEAR = (
     0.25,
     0.8,

@@ -87,7 +87,7 @@ def sample(region: TradeOff, label: str | None = None, *, kind: str | None = Non
     DataFrame
         `region, label, alpha, beta, power, epsilon, epsilon_label, corner, step, kind, theorem, neighbours`: `power` is
         the attacker's true-positive rate, `epsilon` the loss of the segment that starts at the point (minus infinity
-        where the curve has reached 0); `corner` marks exact corners; `step` counts the points from alpha = 0 on; `kind`
+        where the curve has reached 0); `corner` marks exact corners; `step` counts the points from alpha = 0; `kind`
         is ``exact`` or, where beta is on the safe side, ``lower``.
     """
     columns = dict(result(_columns, region))
