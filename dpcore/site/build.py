@@ -128,9 +128,7 @@ def build_site(
     target, bar = Path(folder), progress or Progress(quiet=True)
     config = read_config(Path(spec))
     before = Manifest.read(target)
-    inputs = inputs_of(
-        config.file, target, commands=bool(commands)
-    )  # first: what changes from now on is seen next time
+    inputs = inputs_of(config.file, target, commands=bool(commands))  # first: what changes after this is seen next time
     pages = plan(config, commands)
     directory = directory_of(config, pages)
     jobs = check(pages)

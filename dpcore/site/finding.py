@@ -124,6 +124,6 @@ def check_links(
 
 
 def _hint(path: str, place: str, files: Collection[str]) -> str:
-    """Return the file that a link of a page may mean; for a page without the id that is named there is none."""
+    """Return the file that a link of a page may mean; there is none if the page lacks the id that is named."""
     match = get_close_matches(place, files, n=1) if place not in files else []
     return f" (did you mean {posixpath.relpath(match[0], posixpath.dirname(path) or '.')}?)" if match else ""

@@ -62,7 +62,7 @@ def pandoc(options: list[str], data: bytes, files: Mapping[str, bytes] | None = 
     Parameters
     ----------
     options : list of str
-        Formats and options; no file is named but a template or a target of ours.
+        Formats and options; they name no file except our own template or target.
     data : bytes
         Its input.
     files : mapping of str to bytes, optional
