@@ -134,7 +134,7 @@ class NoisyHistogram(AdditivePair):
         return self.noise_of_counts()
 
     def floor_of_counts(self) -> tuple[float, str, str]:
-        """Return the least variance of an unbiased count, for whom it holds, and its formula."""
+        """Return the least variance of an unbiased count, which mechanisms it holds for, and its formula."""
         return pure_floor(self.epsilon), PURE_FLOOR, r"k/(4\sinh^2(\varepsilon/2))"
 
     def coordinates(self, data: Dataset) -> int:

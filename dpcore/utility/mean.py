@@ -104,7 +104,7 @@ class Mean(UtilityPair):
 
     @abstractmethod
     def least(self) -> tuple[float, str]:
-        """Return the least variance of an unbiased answer that moves by 1, and for whom it holds."""
+        """Return the least variance of an unbiased answer that moves by 1, and which mechanisms it holds for."""
 
     def widths(self, data: Dataset) -> NDArray[np.float64]:
         """Return the widths of the box; data with another number of columns are refused."""
@@ -235,7 +235,7 @@ class Mean(UtilityPair):
 
 
 def per_dimension(facts: list[Fact], d: int) -> list[Fact]:
-    """Return the facts, and those about mse once more per dimension."""
+    """Return the facts, with those about mse repeated per dimension."""
     shares = [
         Fact("mse_per_dimension", fact.value / d, fact.kind, fact.theorem, fact.formula, fact.about)
         for fact in facts
