@@ -114,7 +114,7 @@ def _outputs(mechanism: Callable[[Any, Generator], Any], data: Any, generator: G
 
 
 def _telling(outsiders: FloatArray, members: FloatArray, claim: TradeOff, confidence: float) -> Verdict:
-    """Return the verdict about scores; those that are no number count as errors of the attacker."""
+    """Return the verdict about scores; those that are not numbers count as errors of the attacker."""
     missing = tuple(int(np.isnan(part).sum()) for part in (outsiders, members))
     numbers = [part[~np.isnan(part)] for part in (outsiders, members)]
     return verdict(audit(Scores(numbers[0], numbers[1], (missing[0], missing[1])), confidence), claim)
