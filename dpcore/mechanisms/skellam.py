@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_REACH = 38.0  # standard deviations beyond which a normal law has no double left
+_REACH = 38.0  # standard deviations beyond which a normal law underflows
 VARIANCE = Parameter(
     "mu",
     low=0.0,
