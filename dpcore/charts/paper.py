@@ -291,7 +291,7 @@ def _broken(words: list[str], width: float) -> list[str]:
 
 
 def _colours(*, dark: bool, grey: bool) -> dict[str, str]:
-    """Return what each colour of a look becomes on white paper; of two equal colours the one that is no series wins."""
+    """Return what each colour of a look becomes on white paper; of two equal ones, the one that is no series counts."""
     light = dict(zip(map(str.lower, theme.shades(dark=dark)), theme.shades(), strict=True))
     if not grey:
         return light

@@ -135,7 +135,7 @@ def uniform_by_index(high: float, n: int, m: int, epsilon: float) -> float:
 def table_error(noise: float, centre: float, terms: int, repetitions: int = 1000) -> float:
     r"""Return the standard error of a simulated mean squared error: Laplace noise on a centre that is about normal.
 
-    A mean of k Laplace noises with variance v has the fourth moment (3 + 3/k) v², so with a normal centre of
+    If a mean of k Laplace noises has variance v, its fourth moment is (3 + 3/k) v², so with a normal centre of
     variance c the square has the variance (2 + 3/k) v² + 4 v c + 2 c².
 
     Parameters

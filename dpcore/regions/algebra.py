@@ -257,7 +257,7 @@ class Intersection(TradeOff):
 
     @property
     def fails(self) -> bool:
-        """Whether an answer may be possible on one side only: in all parts."""
+        """Whether an answer of every part may be possible on one side only."""
         return super().fails and all(part.fails for part in self.parts)
 
     @property

@@ -100,7 +100,7 @@ def gaussian_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
 
 
 def bounded_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
-    """Return `gaussian_fit` within the work that a sentence may take; None if that is not enough, too.
+    """Return `gaussian_fit` within the work that a sentence may take; also None if that is not enough.
 
     Parameters
     ----------
