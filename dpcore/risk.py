@@ -132,7 +132,7 @@ def _powers(region: TradeOff, rates: FloatArray) -> tuple[list[float], list[str]
     try:
         attained = gate.power_bounds(region, rates)[0]
     except BudgetError:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time ran out
         attained = rates
     scale = np.minimum(safe, 1.0 - safe)
     sides = settled((np.minimum(attained, safe), safe), "upper", exact=region.curve.exact, scale=scale)
@@ -149,7 +149,7 @@ def _accuracies(region: TradeOff, priors: FloatArray) -> tuple[list[float], list
     try:
         what = kinds(region.delta_bounds(_odds_against(priors)), "upper").tolist()
     except BudgetError:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time ran out
         what = ["upper"] * priors.size
     return best_accuracy(region, priors).tolist(), what
 

@@ -62,7 +62,7 @@ def outward(value: float, digits: int, up: bool = True) -> str:
 
 @lru_cache(maxsize=64, typed=True)
 def _contexts(digits: int) -> tuple[Context, Context, Context]:
-    """Return how decimals are rounded to so many digits: to the nearest, up, down."""
+    """Return the contexts that round decimals to this many digits: to the nearest, up, down."""
     digits = _DIGITS.check(digits)
     nearest, ceiling, floor = (
         Context(prec=digits, rounding=way) for way in (ROUND_HALF_EVEN, ROUND_CEILING, ROUND_FLOOR)

@@ -34,7 +34,7 @@ TRIALS = COUNT.but(
     name="trials", low=100, high=1_000_000, meaning="runs on either dataset, half of them to train the score"
 )
 _BINS = 40  # of a score made of a single number: quantiles of all outputs
-_DISTINCT = 64  # outputs with at most so many values are compared value by value
+_DISTINCT = 64  # outputs with at most this many values are compared value by value
 _EVERY = 256  # runs between two checkpoints
 
 
@@ -52,7 +52,7 @@ def assert_private(
     """Fail if a mechanism's outputs on two neighbouring datasets contradict a claimed region.
 
     A mechanism that keeps the claim fails with probability 1 - `confidence` at most, by default once in a million. If it takes all
-    its randomness from the generator, the same seed gives the same answer: the test never turns red by itself.
+    its randomness from the generator, the same seed gives the same answer: the test is never flaky.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _outputs(mechanism: Callable[[Any, Generator], Any], data: Any, generator: G
 
 
 def _telling(outsiders: FloatArray, members: FloatArray, claim: TradeOff, confidence: float) -> Verdict:
-    """Return the verdict about scores; those that are no number count as errors of the attacker."""
+    """Return the verdict about scores; those that are not numbers count as errors of the attacker."""
     missing = tuple(int(np.isnan(part).sum()) for part in (outsiders, members))
     numbers = [part[~np.isnan(part)] for part in (outsiders, members)]
     return verdict(audit(Scores(numbers[0], numbers[1], (missing[0], missing[1])), confidence), claim)

@@ -149,7 +149,7 @@ def chance_of_a_miss(limits: FloatArray, watched: IntArray, trials: int) -> floa
     Returns
     -------
     float
-        In [0, 1], never below the truth but for rounding.
+        In [0, 1], never below the truth, up to rounding.
     """
     state, lowest, before = np.ones(1), 0, 0.0  # chances of N = lowest, lowest + 1, ... with no miss so far
     for index, (limit, rank) in enumerate(zip(limits.tolist(), watched.tolist(), strict=True)):

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 CANARIES = COUNT.but(name="canaries", high=100_000, meaning="how many coins were tossed")
 GUESSES = COUNT.but(name="guesses", high=100_000, meaning="how many coins were guessed, fixed beforehand")
 CORRECT = COUNT.but(name="correct", low=0, high=100_000, meaning="how many of the guesses were right")
-_ROUNDS, _FAN = 6, 17  # each round of a search narrows it to a sixteenth
+_ROUNDS, _FAN = 6, 17  # each round of a search narrows the range to a sixteenth
 _SLACK = 1e-9  # of a sum of probabilities, above its rounding
 _LARGEST = 60.0  # epsilon or mu up to which a bound is looked for; no audit proves as much
 _LINES = 400  # tangents of a claimed region
@@ -147,7 +147,7 @@ class OneRunAudit:
     # ---- bounds of P(W >= w) ---------------------------------------------------------------------------------
 
     def chance(self, epsilon: float, delta: float = 0.0) -> float:
-        """Return the largest probability of so many right guesses under (epsilon, delta)-privacy, the binomial form.
+        """Return the largest probability of this many right guesses under (epsilon, delta)-privacy, the binomial form.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class OneRunAudit:
         return float(self._binomial(np.array([LOSS.check(epsilon)]), DELTA.check(delta))[0])
 
     def chance_of(self, claim: TradeOff) -> float:
-        """Return the largest probability of so many right guesses under a claimed region.
+        """Return the largest probability of this many right guesses under a claimed region.
 
         Parameters
         ----------
@@ -264,13 +264,13 @@ class OneRunAudit:
         return self._largest(contradicted)
 
     def ceiling(self, delta: float = 0.0) -> float:
-        """Return the largest epsilon that so many guesses could prove: if all were right."""
+        """Return the largest epsilon that this many guesses could prove: if all were right."""
         return OneRunAudit(OneRun(self.run.canaries, self.run.guesses, self.run.guesses), self.confidence).epsilon(
             delta
         )
 
     def _largest(self, contradicted: Callable[[FloatArray], BoolArray]) -> float:
-        """Return the largest parameter that is certainly contradicted, by narrowing a fan."""
+        """Return the largest parameter that is certainly contradicted, by narrowing a range of values."""
         low, high = 0.0, _LARGEST
         for step in range(_ROUNDS):
             checkpoint(step / _ROUNDS)

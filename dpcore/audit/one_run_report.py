@@ -42,7 +42,7 @@ def one_run_report(
     -------
     DataFrame
         `measure, at, value, region, verdict, words, kind, theorem, neighbours`: per delta the lower bound of epsilon by either form and
-        the largest epsilon that so many guesses could prove; the lower bound of mu; per claim its p-value.
+        the largest epsilon that this many guesses could prove; the lower bound of mu; per claim its p-value.
     """
     sure = percent(audit.confidence)
     rows: list[Row] = []

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NOISE, PRIVACY, COUNT, RECORDS = "noise", "privacy", "k", "n"
 WANTED: Final = "the requirement"
 MOST_DRAWN: Final = 6
-"""Most answers in one picture: with the requirement they make as many lines as there are colours."""
+"""The most answers in one picture: with the requirement, there are then as many lines as colours."""
 UNKNOWNS: Final = (NOISE, PRIVACY, COUNT, RECORDS)
 LARGEST_K: Final = 10**6
 MOST_RECORDS: Final = 10**15

@@ -164,10 +164,10 @@ class Candidate:
         return self.shaped(value), value
 
     def _searched(self, error: float, probability: float) -> float:
-        """Return the most private value, but for rounding, whose noise exceeds `error` with at most this probability.
+        """Return the most private value, up to rounding, whose noise exceeds `error` with at most this probability.
 
         The shape may change with the value, and the tail at a fixed place need not be monotone: the search starts at the
-        first value of a grid, private ones first, from which on all values meet the bound.
+        first value of a grid, private ones first, after which all values meet the bound.
         """
         parameter, sign = self.entry.parameters[0], -1.0 if self.is_noise else 1.0
 

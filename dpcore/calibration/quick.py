@@ -57,7 +57,7 @@ class DeltaEstimate:
         self._nodes = 0
 
     def delta(self, region: TradeOff, v: float) -> float:
-        """Return delta without certificate, or nan; `v` is where the search stands.
+        """Return delta without certificate, or nan; `v` is where the search is.
 
         Of several parts, the one with the largest Chernoff bound is used from then on.
         """
@@ -110,7 +110,7 @@ class DeltaEstimate:
         _, c, deviation = line
         step = 2 * math.pi / max(_PERIOD * deviation, 45.0 / c)
         count = max(min(int(7.0 / (deviation * step)) + 17, _MOST), self._nodes)
-        while True:  # four times as many nodes each round, at most `_MOST`
+        while True:  # four times as many nodes per pass, at most `_MOST`
             s = np.empty(count, dtype=np.complex128)
             s.real, s.imag = c, step * np.arange(count)
             with np.errstate(all="ignore"):

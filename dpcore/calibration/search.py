@@ -83,7 +83,7 @@ class Search:
         """Return the first point that meets the target in a valley between two others, or its bottom: golden sections."""
         inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         at_inner, at_outer = self.probe(inner), self.probe(outer)
-        while high - low > _VALLEY and not math.isfinite(self.met):  # golden sections: 0.62 of the width each round
+        while high - low > _VALLEY and not math.isfinite(self.met):  # golden sections: 0.62 of the width per pass
             if at_inner <= at_outer:
                 high, outer, at_outer = outer, inner, at_inner
                 inner = high - _GOLDEN * (high - low)

@@ -60,7 +60,7 @@ class Array:
     failing : float
         What the deltas sum to, in the array with failures.
     power : float
-        With which epsilon falls, in the array with total variation.
+        The power of n with which epsilon falls, in the array with total variation.
     """
 
     name: str

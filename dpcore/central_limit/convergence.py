@@ -118,7 +118,7 @@ def convergence(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int
             with effort(work=ROW_WORK):
                 rows[k] = _row(row, target)
         except BudgetError as error:
-            checkpoint()  # raises if the time is over
+            checkpoint()  # raises if the time has run out
             rows[k] = (*_closed_forms(row, target), 1.0, 0.0, 1.0, 0.0, math.inf, 0.0, OPEN, str(error), "none")
     frame = pd.DataFrame([_ordered(k, rows[k]) for k in counts], columns=[*COLUMNS[:-2]])
     return labelled(frame, theorem=[(region**k).theorem for k in counts], neighbours=region.neighbours)

@@ -179,7 +179,7 @@ def _sure(gap: float, goal: Goal) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Bounds of the profile of f at places from 0 on, and the profile of the limit there."""
+    """Bounds of the profile of f at places from 0 upwards, and the profile of the limit there."""
 
     t: FloatArray
     lower: FloatArray

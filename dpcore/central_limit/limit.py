@@ -226,7 +226,7 @@ def _profile(curve: Curve, t: FloatArray) -> FloatArray:
 def _grid(curve: Curve) -> tuple[FloatArray, FloatArray]:
     """Return Gauss nodes and weights from 0 to where both profiles vanish, closer near 0.
 
-    If one direction ends much earlier than the other, as with a small sample, the cells grow from there on.
+    If one direction ends much earlier than the other, as with a small sample, the cells grow from there.
     """
     end = max(curve.max_loss, -curve.min_loss)
     if not math.isfinite(end):

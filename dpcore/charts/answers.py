@@ -1,4 +1,4 @@
-"""Answers as pictures: what an attacker can do, two regions compared, a training run, and tables that are drawn as tables."""
+"""Answers as pictures: what an attacker can do, two regions compared, a training run, and tables drawn as they are."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def bar_figure(
     below = drawn["below"] if "below" in drawn else [""] * len(drawn)
     lines = [[*wrap(name, LETTERS), *wrap(more, LETTERS)] for name, more in zip(drawn["name"], below, strict=True)]
     drawn["lines"] = ["\n".join(some) for some in lines]
-    # room by the number of letters: a browser may have a wider font than the one that a picture was measured with
+    # the room is estimated from the number of letters: a browser may have a wider font than the one measured with
     room = max(90, round(LETTER * max(len(line) for some in lines for line in some)))
     axis_ = alt.Axis(
         labelLimit=room,
@@ -91,7 +91,7 @@ def bar_figure(
         labelOverlap=False,
         labelExpr=_LINES,
         labelLineHeight=LINE,
-        labelOffset={  # otherwise the first line stands beside the bar, not the middle
+        labelOffset={  # otherwise the first line is beside the bar, not the middle
             "condition": [{"test": f"length({_LINES}) == {n}", "value": -LINE * (n - 1) / 2} for n in range(2, 7)],
             "value": 0,
         },

@@ -38,7 +38,7 @@ POWER = "True positives (inside the data, found)"
 MOST_POINTS = 400
 MOST_DOTS = 60
 HEIGHT = 480
-_EDGE = 0.06  # of the axis: how far from the edge the text about a contradiction stands
+_EDGE = 0.06  # of the axis: how far from the edge the text about a contradiction is placed
 BREAKS = "◆ this test breaks the claim"
 DELTA = 1e-5
 _LINEAR = np.linspace(0.0, 1.0, 201)
@@ -130,7 +130,7 @@ def audit_figure(
     delta : float, default DELTA
         The delta at which the sentence states epsilon.
     smallest : bool, default False
-        Draw the smallest DP-TV and Gaussian statements that the measurement does not contradict, too.
+        Also draw the smallest DP-TV and Gaussian statements that the measurement does not contradict.
     log : bool, default False
         Logarithmic axes with true positives instead of false negatives, for attacks that accuse very few.
     look : Look, default PLAIN
@@ -367,7 +367,7 @@ def _corners(audit: Audit, series: Series, view: _View) -> alt.Chart:
 def _contradiction(judgement: Verdict, view: _View, *, dark: bool) -> list[alt.Chart]:
     """Mark the test that the claim does not allow, and its distance to what the claim allows.
 
-    The words stand in the corner beyond blind guessing, where no curve can be.
+    The words are placed in the corner beyond blind guessing, where no curve can be.
     """
     ink = theme.ink(dark=dark)
     here, there = view.height(np.array([1.0 - judgement.power, 1.0 - judgement.allowed])).tolist()

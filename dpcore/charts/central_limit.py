@@ -168,7 +168,7 @@ def _line(frame: pd.DataFrame, at: str, column: str, title: str, kind: Any) -> p
 
 
 def convergence_figure(frame: pd.DataFrame, *, k: int | None = None, look: Look = PLAIN) -> Figure:
-    """Return sup|f - G| against k, how much of it is optimism of the limit, and what gamma promises.
+    """Return sup|f - G| against k, by how much the limit is too optimistic, and what gamma promises.
 
     Gamma bounds the distance of the curves along the diagonal, in both rates at once; the vertical distance that it
     promises is larger, and is drawn where it is below 1.

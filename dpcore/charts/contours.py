@@ -100,7 +100,7 @@ def _joined(pieces: list[tuple[Point, Point]]) -> list[list[Point]]:
         used.add(start)
         line = list(pieces[start])
         for _ in range(2):  # on from either end
-            while True:  # uses up a piece each round
+            while True:  # uses up one piece per pass
                 following = next((number for number in ends[line[-1]] if number not in used), None)
                 if following is None:
                     break

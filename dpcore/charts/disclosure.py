@@ -34,7 +34,7 @@ _POINTS: Final = 200  # of a curve over the values
 
 
 def class_figure(data: Microdata, plan: Protection, sensitive: Sequence[str] = (), look: Look = PLAIN) -> Figure:
-    """Draw how many records are in classes of each size, as read and as the table would be given away.
+    """Draw how many records are in classes of each size, as read and as the table would be released.
 
     Parameters
     ----------

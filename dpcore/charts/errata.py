@@ -22,7 +22,7 @@ _BREAK = "lastindexof(slice(datum.label, 0, 20), ' ')"
 _TWO_LINES = (
     f"length(datum.label) > 20 ? [slice(datum.label, 0, {_BREAK}), slice(datum.label, {_BREAK} + 1)] : datum.label"
 )
-"""A long name of a source is broken at a space, so that the bars keep their room."""
+"""A long source name is broken at a space to leave room for the bars."""
 COLUMNS = ["name", "source", "place", "printed", "corrected", "kind", "why", "evidence", "added", "fails"]
 
 

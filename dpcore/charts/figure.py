@@ -115,8 +115,8 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
 def layer_table(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return columns as a frame fit to be the data of a chart, as `checked` does.
 
-    A figure of a page is redrawn while a slider moves: to select rows and columns of frames, and to copy them, takes
-    longer there than to compute the numbers, so builders of such figures select in arrays and make each frame once.
+    A figure on a page is redrawn while a slider moves. There, selecting and copying rows and columns of frames takes
+    longer than computing the numbers, so builders of such figures select in arrays and make each frame once.
     """
     for name, values in columns.items():
         _check_column(name, values)
@@ -151,7 +151,7 @@ class Series:
         for label in self.labels:
             base = name = theme.short(label, 48) or "(no name)"
             count = 1
-            while name in self.name_of.values():  # one of as many names is free
+            while name in self.name_of.values():  # one of that many names is free
                 count += 1
                 name = f"{base} ({count})"
             self.name_of[label] = name
@@ -177,7 +177,7 @@ class Series:
         return alt.Scale(domain=self.names, range=[theme.dash(i) for i in self.places])
 
     def _width(self, columns: int) -> int:
-        """Return the width in px of a legend with so many columns, each as wide as its longest name."""
+        """Return the width in px of a legend with this many columns, each as wide as its longest name."""
         return sum(7 * max(map(len, self.names[first::columns])) + 44 for first in range(columns))
 
     def rows(self, width: int = PHONE) -> int:
@@ -208,7 +208,7 @@ class Series:
     def dots(self, *, legend: bool) -> dict[str, Any]:
         """Return the encoding of points without a line: their colour, and a legend that shows points.
 
-        The legend stands above the chart: beside that of the lines it would have no room on a phone.
+        The legend is above the chart: beside that of the lines there would be no room for it on a phone.
         """
         key = self.legend(visible=legend)
         if key is not None:

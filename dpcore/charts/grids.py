@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpcore.theorems.composition.theorem_regions import TheoremRegion
 
 ROWS: Final = 100
-"""Steps of a grid that nobody has given: at least half as many, at most these."""
+"""The most steps of a default grid; it has at least half as many."""
 RATES: Final = "0:1:0.01"
 SMALL_RATES: Final = "1e-12..1/49"
 """False-positive rates of a linear and of a logarithmic picture."""

@@ -88,7 +88,7 @@ def ladder_figure(
 
 
 def _silences(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Say which theorems have no line, or none from some k on; each reason is given once."""
+    """Say which theorems have no line, or none beyond some k; each reason is given once."""
     parts: dict[str, list[tuple[int, float, str]]] = {}
     for title, *facts in zip(*(rows[name].tolist() for name in ("title", "k", "epsilon", "note")), strict=True):
         parts.setdefault(title, []).append((facts[0], facts[1], facts[2]))

@@ -38,9 +38,9 @@ def loss_table(region: TradeOff) -> pd.DataFrame:
     -------
     DataFrame
         `region, low, high, loss_label, mass, kind, theorem, neighbours`. A polygon has atoms (low = high = the loss),
-        ``exact``; beyond 50 of them neighbours are added up to at most 200 bars, and what is rarer than 1e-7 at either
-        end joins the last bar. A smooth region has cells, ``approximate`` by differences of its profile. Mass at
-        infinity is a row of its own with the label ``inf``.
+        ``exact``; more than 50 of them are merged with their neighbours into at most 200 bars, and what is rarer than
+        1e-7 at either end joins the last bar. A smooth region has cells, ``approximate`` by differences of its profile.
+        Mass at infinity is a row of its own with the label ``inf``.
     """
     curve = region.curve
     if isinstance(curve, Polygon):
@@ -114,7 +114,7 @@ def loss_figure(region: TradeOff, *, look: Look = PLAIN, **options: Any) -> Figu
 
 
 def loss_chart(table: pd.DataFrame, *, look: Look = PLAIN) -> alt.LayerChart:
-    """Draw bars over the loss; mass at infinity stands apart on the right, with a label.
+    """Draw bars over the loss; mass at infinity is set apart on the right, with a label.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _bar_width(some: pd.DataFrame, span: float) -> float:
 
 
 def _ticks(start: float, end: float) -> list[float]:
-    """Return round losses in the finite part of the axis, so that none stands under the bar at infinity."""
+    """Return round losses in the finite part of the axis, so that none is under the bar at infinity."""
     step = max(end - start, 0.5) / 6
     step = next((s for s in _round_steps(step) if s >= step), step)
     first, last = np.ceil(start / step - 1e-9), np.floor(end / step + 1e-9)
@@ -205,7 +205,7 @@ def _round_steps(step: float) -> list[float]:
 
 
 def _atoms(curve: Polygon) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return (low, high, mass) of the atoms, with rare ends and close neighbours added up."""
+    """Return (low, high, mass) of the atoms, with rare ends and close neighbours merged."""
     present = curve.q > 0
     loss, mass = curve.loss[present], curve.q[present]
     if loss.size <= MOST_BARS // 4:

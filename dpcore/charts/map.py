@@ -27,7 +27,7 @@ MOST_CELLS = 10_000
 """Cells of one map: as many rectangles as a browser draws at once."""
 
 _EVEN = 0.02
-"""Coordinates whose logarithms, but not themselves, are this even get a logarithmic axis."""
+"""Coordinates get a logarithmic axis if their logarithms, but not they themselves, are spaced this evenly."""
 
 _SHADES = (0.06, 0.9)
 """Opacity of the smallest and of the largest value."""
@@ -216,11 +216,11 @@ def _sides(name: str, at: FloatArray, grid: FloatArray, *, log: bool) -> dict[st
 
 
 def _place(value: float, digits: int = 4) -> str:
-    """Return a value of an axis for a sentence or a tooltip: a number of steps with the axis's own thousands mark."""
+    """Return a value of an axis for a sentence or a tooltip; a large integer has the axis's thousands separators."""
     return grouped(int(value)) if value == int(value) and 1000 <= value < 1e15 else nearest(value, digits)
 
 
-def _channel(channel: Any, name: str, title: str, log: bool, grid: FloatArray) -> Any:  # one of a row of facts
+def _channel(channel: Any, name: str, title: str, log: bool, grid: FloatArray) -> Any:  # log: one of five facts
     sides = _sides(name, grid[[0, -1]], grid, log=log)
     domain = [float(sides[name][0]), float(sides[f"{name}_end"][1])]
     scale = alt.Scale(type="log" if log else "linear", domain=domain, nice=False, zero=alt.Undefined if log else False)

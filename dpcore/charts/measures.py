@@ -81,7 +81,7 @@ def measure_table(
     Parameters
     ----------
     patterns : mapping of str to str or sequence of str
-        Expressions with one ``?``, such as ``laplace(?)``, by name or by themselves.
+        Expressions with one ``?``, such as ``laplace(?)``, with or without names.
     values : sequence of float
         Numbers to put there; one outside the domain raises the error of the library.
     measure : str

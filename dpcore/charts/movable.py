@@ -1,6 +1,6 @@
 """Charts that change in place: the ends of their axes and the names in their legends come as data.
 
-A browser replaces the data of a chart in a few milliseconds, but builds the chart anew if its specification changes. While
+A browser replaces the data of a chart in a few milliseconds, but rebuilds the chart if its specification changes. While
 a slider is held, the specification should therefore stay the same, and everything that moves should be data.
 """
 
@@ -127,5 +127,5 @@ def _end(name: str, place: int, value: Any, facts: _Facts) -> Any:
 
 
 def written(value: Any) -> str:
-    """Return an end of an axis as it stands in an expression of Vega."""
+    """Return an end of an axis as it is written in an expression of Vega."""
     return str(value["expr"]) if isinstance(value, dict) else repr(value)

@@ -262,7 +262,7 @@ def _titled(layer: dict[str, Any], channel: str) -> bool:
 
 
 def _row_width(names: tuple[str, ...], columns: int) -> float:
-    """Return the width of a legend with so many columns; the widest name decides."""
+    """Return the width of a legend with this many columns; the widest name decides."""
     count = min(columns, len(names))
     return count * (max(map(_length, names)) + _SYMBOL + 6) + (count - 1) * _BETWEEN
 
@@ -291,7 +291,7 @@ def _broken(words: list[str], width: float) -> list[str]:
 
 
 def _colours(*, dark: bool, grey: bool) -> dict[str, str]:
-    """Return what each colour of a look becomes on white paper; where two are equal, what is not of a series counts."""
+    """Return what each colour of a look becomes on white paper; of two equal ones, the one that is no series counts."""
     light = dict(zip(map(str.lower, theme.shades(dark=dark)), theme.shades(), strict=True))
     if not grey:
         return light

@@ -98,7 +98,7 @@ def theorem_ratio_figure(
     Returns
     -------
     Figure
-        The chart with its table, its sentence and its notes; what compares with an approximation is one itself.
+        The chart with its table, its sentence and its notes; a comparison with an approximation is one itself.
     """
     drawn = {way.name: way for way in ways if way.region is not None}
     best = next((name for name in ("exact", "kov_optimal", *drawn) if name in drawn), "")

@@ -2,8 +2,9 @@
 
 A number of a region lies between two sides. The ratio of two such numbers lies between the lower side of the first over
 the upper side of the second and the upper side of the first over the lower side of the second; what is published is the
-larger of these, an upper bound, unless both numbers are exact. So it is with differences, which are always bounds: of two
-numbers that agree in ten digits, rounding leaves none of the difference. Nothing is divided by 0: such places are left out, with a note.
+larger of these, an upper bound, unless both numbers are exact. The same holds for differences, which are always bounds:
+where two numbers agree to ten digits, rounding can swallow the whole difference. Nothing is divided by 0: such places
+are left out, with a note.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ def ladder_ratio_table(frame: pd.DataFrame, *, over: str | None = None, by: str 
 
 
 def _ladder_kind(own: str, other: str, by: str) -> str:
-    """Return what a comparison of two epsilons is: that of the first as it is stated, that of the second as far as it is known."""
+    """Return the kind of a comparison of two epsilons: the first as it is stated, the second as far as it is known."""
     if "approximate" in (own, other):
         return "approximate"
     return "lower" if other != EXACT else EXACT if by == "ratio" else "upper"

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 LINE_KEYS, POINT_KEYS = ("alpha", "beta", "start", "end", "label"), ("alpha", "beta", "label", "open")
 _RATE = ALPHA.but(name="A rate")
-_RIGHT = 0.6  # from here on a name has more room on the left of its point
+_RIGHT = 0.6  # beyond this, a name has more room on the left of its point
 _MIDDLE, _NEAR = (
     0.25,
     0.8,
-)  # the words beside the diagonal stand right of the middle; a name near them stands below its point
+)  # the words beside the diagonal are right of the middle; a name near them is placed below its point
 _PLACES: dict[str, dict[str, Any]] = {
     "right": {"align": "left", "dx": 10, "dy": -9},
     "left": {"align": "right", "dx": -10, "dy": -9},
     "below": {"align": "right", "dx": -8, "dy": 14},
 }
-"""Where the label of a point stands."""
+"""Where the label of a point is placed."""
 
 
 def with_references(
@@ -140,7 +140,7 @@ def _points(points: Sequence[Mapping[str, Any]], axes: str, *, log: bool, look: 
 
 
 def _side(x: float, y: float) -> str:
-    """Return on which side of a point its label stands: inside the picture, and clear of the words beside the diagonal."""
+    """Return the side of a point for its label: inside the picture, and clear of the words beside the diagonal."""
     if x >= _RIGHT:
         return "left"
     return "below" if x >= _MIDDLE and x + y >= _NEAR else "right"

@@ -383,7 +383,7 @@ def _points(points: Columns, series: Series, x: alt.X, y: alt.Y, *, corners: boo
 
 
 def _rate(value: float, kind: str, *, up: bool) -> str:
-    """Return a rate for a tooltip: what is only a bound says so, and what is no bound says that."""
+    """Return a rate for a tooltip, which says whether it is exact, a bound or an approximation."""
     if kind == "approximate":
         return f"about {nearest(value, 4)}"
     return ("" if kind == "exact" else "at most " if up else "at least ") + outward(value, 5, up=up)

@@ -56,7 +56,7 @@ def named(regions: Regions) -> dict[str, TradeOff]:
             msg = f"A chart is made of regions such as dp(1), got a value of type {type(region).__name__}."
             raise DomainError(msg)
         label, count = name, 1
-        while label in by_label:  # one of as many labels is free
+        while label in by_label:  # one of that many labels is free
             count += 1
             label = f"{name} ({count})"
         by_label[label] = region
@@ -87,7 +87,7 @@ def sample(region: TradeOff, label: str | None = None, *, kind: str | None = Non
     DataFrame
         `region, label, alpha, beta, power, epsilon, epsilon_label, corner, step, kind, theorem, neighbours`: `power` is
         the attacker's true-positive rate, `epsilon` the loss of the segment that starts at the point (minus infinity
-        where the curve has reached 0); `corner` marks exact corners; `step` counts the points from alpha = 0 on; `kind`
+        where the curve has reached 0); `corner` marks exact corners; `step` counts the points from alpha = 0; `kind`
         is ``exact`` or, where beta is on the safe side, ``lower``.
     """
     columns = dict(result(_columns, region))
@@ -99,7 +99,7 @@ def sample(region: TradeOff, label: str | None = None, *, kind: str | None = Non
 
 
 def _columns(region: TradeOff) -> dict[str, Any]:
-    """Return the columns of `sample`; a text that is the same in all rows stands there once."""
+    """Return the columns of `sample`; a text that is the same in all rows is given once."""
     curve = published(region.curve)
     with gate.naming(region):
         path = polygon_path(curve) if isinstance(curve, Polygon) else smooth_path(curve)

@@ -46,7 +46,7 @@ def polygon_path(polygon: Polygon) -> Path:
     if full is not None and full.alpha.size <= pixels.MOST_POINTS:
         return full
     tolerance = 0.1
-    while True:  # coarser each round: at a tolerance of the whole picture two points are left
+    while True:  # coarser in each pass: at a tolerance of the whole picture two points are left
         thin = _bent(chain.thinned(tolerance), tolerance)
         if thin.alpha.size <= pixels.MOST_POINTS:
             return thin
@@ -78,7 +78,7 @@ class _Chain:
         """Keep as few edges as the tolerance (in pixels, both views) allows, greedily along the curve."""
         edges, corner = [0], [(0.0, float(self.beta[0]), False)]
         step, last = 1, self.edges - 1
-        while edges[-1] < last:  # an edge further each round, at least
+        while edges[-1] < last:  # at least one edge further per pass
             here = edges[-1]
             far = self._farthest(here, step, tolerance)
             step = far - here

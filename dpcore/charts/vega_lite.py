@@ -1,8 +1,9 @@
-"""Layers of a chart as Vega-Lite, written three times as fast as by Altair's own walk.
+"""Layers of a chart as Vega-Lite, written three times as fast as Altair does it.
 
-Altair asks every number and every text of a chart whether it is one of its objects, and reads every "name:Q" with some
-forty patterns anew; on a page that is redrawn while a slider moves, this takes longer than to compute the numbers. What
-is not an ordinary object of a chart is left to Altair, and a test compares the two for every kind of figure.
+Altair checks for every number and every text of a chart whether it is one of its objects, and matches every "name:Q"
+against some forty patterns again. On a page that is redrawn while a slider moves, this takes longer than computing the
+numbers. What is not an ordinary object of a chart is left to Altair, and a test compares the two for every kind of
+figure.
 """
 
 from __future__ import annotations

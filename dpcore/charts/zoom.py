@@ -1,7 +1,7 @@
 """Zoom: a chart that a reader can enlarge and move, in the page and without a server.
 
 Ctrl and the wheel (or two fingers on a touchpad) zoom around the pointer, dragging moves, a double click resets. The
-wheel alone and a finger still scroll the page: a chart must not be a place where a page gets stuck. Beyond the ends of
+wheel alone and a finger still scroll the page: a chart must not trap a reader who scrolls past it. Beyond the ends of
 the whole picture, such as rates below 0 or above 1, there is nothing to see: the zoom stops there.
 """
 
@@ -55,7 +55,7 @@ def zoomable(spec: Mapping[str, Any]) -> dict[str, Any]:
     logs = {name for layer in layers for name in views if _log(layer["encoding"].get(name, {}))}
     layers = [_following(layer, views, ends, logs) for layer in layers]
     layers[bearer] = {**layers[bearer], "params": [*layers[bearer].get("params", ()), _SELECTION]}
-    frame = {**spec.get("view", {}), "fill": "transparent"}  # without a fill, the empty part is deaf to the pointer
+    frame = {**spec.get("view", {}), "fill": "transparent"}  # without a fill, the empty part ignores the pointer
     return {**spec, "layer": layers, "view": frame}
 
 

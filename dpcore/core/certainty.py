@@ -1,4 +1,4 @@
-"""The word certified: decided here alone.
+"""Where it is decided, for the whole package, whether a number is called certified.
 
 A number is certified if the checker `dpcore_verify` has a method for its region: then `dpcore certify` writes its proof, or says what
 the checker could not prove. Everything else that lies between two sides is a bracket. The decision reads the expression and

@@ -109,7 +109,7 @@ def impose(*, tolerance: float, deadline: float, memory: int, progress: Callable
 
 
 def checkpoint(fraction: float | None = None) -> None:
-    """Report the progress to the listener, and stop the work when its time is over.
+    """Report the progress to the listener, and stop the work when its time has run out.
 
     A deadline can only refuse: no answer depends on it. Work between two checkpoints takes at most a fifth of a second.
 

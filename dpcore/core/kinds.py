@@ -1,4 +1,4 @@
-"""The kind of a number: decided here alone, for every table, sentence, chart and tooltip.
+"""The kind of a number, decided in this one place for every table, sentence, chart and tooltip.
 
 The truth lies between the two sides of a number. The number is ``exact`` where both are equal; otherwise it is named
 after the side that is published, the safe one: ``upper`` for what an attacker gains (delta, epsilon, power, advantage),

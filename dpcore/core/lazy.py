@@ -1,4 +1,4 @@
-"""What is made on first access: attributes, without the lock of the standard library's `cached_property`, and modules."""
+"""Lazy values: attributes computed on first access, without the lock of `cached_property`, and lazy modules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Lazy(cached_property[Value]):
 
 
 class LateModule:
-    """A module that is imported when something of it is asked for; pandas alone is a third of the time of ``import dpcore``.
+    """A module that is imported when it is first used; pandas alone is a third of the time of ``import dpcore``.
 
     Parameters
     ----------
@@ -44,5 +44,5 @@ class LateModule:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        """Return something of the module."""
+        """Return an attribute of the module."""
         return getattr(import_module(self._name), attribute)

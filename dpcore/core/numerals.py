@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-_SCIENTIFIC: Final = 6  # from 10^6 on a power of ten reads better than its zeros
+_SCIENTIFIC: Final = 6  # from 10^6 upwards a power of ten reads better than its zeros
 
 
 def numeral(value: float) -> str:
     """Return a number as the library writes it wherever no digit may be lost: ``1``, ``0.1``, ``1e-5``, ``inf``.
 
-    The digits are those of `repr`, the fewest that give the same double; a trailing ``.0`` and the sign and zeros of an
-    exponent that say nothing are left out. Sentences have
-    fewer digits: see `nearest`, and `dpcore.words.outward` for bounds.
+    The digits are those of `repr`, the fewest that give the same double; a trailing ``.0`` and the redundant sign and
+    zeros of an exponent are left out. Sentences have fewer digits: see `nearest`, and `dpcore.words.outward` for
+    bounds.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def shared(owner: Hashable, make: Callable[[], Result]) -> Result:
 
 
 def remark(seconds: float) -> None:
-    """Keep how long the tolerance would have taken where it was given up last in this question."""
+    """Keep how long reaching the tolerance would have taken, the last time it was given up in this question."""
     cache = _cache.get()
     if cache is not None:
         cache[remark] = seconds

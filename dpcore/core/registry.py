@@ -219,7 +219,7 @@ _T = TypeVar("_T")
 
 
 def _check_free(entry: Entry) -> None:
-    """Refuse a name that is no word of the language, or that another class has; a module that is loaded again keeps its names."""
+    """Refuse a name that the language cannot read, or that another class has; a reloaded module keeps its names."""
     if not _NAME.fullmatch(entry.name) or entry.name in RESERVED:
         msg = (
             "The name of an entry must be lower-case letters, digits and underscores, start with a letter, and not be "

@@ -1,4 +1,4 @@
-"""What a lab has to offer: a story, rows of printed against true, and pictures, at parameters a reader can change.
+"""What a lab offers: a story, rows of printed beside true numbers, and pictures, at parameters a reader can change.
 
 A *lab* looks at one claim of the statistical-foundations thesis: what was printed, what is true, why it matters. The file
 ``NAME_lab.py`` of this package describes one:
@@ -9,7 +9,7 @@ A *lab* looks at one claim of the statistical-foundations thesis: what was print
     @dataclass(frozen=True)
     class MixedNoise(Lab):
         name = "mixed_noise"  # ClassVar[str]; how the command line, links and tests call it
-        ...  # the other class facts of `Lab`
+        ...  # the other class attributes of `Lab`
         epsilon: float = EPSILON.field(1.0)  # every field has a Parameter of its own name, and a default
 
 so that the page, the command line and the tests are generated from `LABS`. Fields are checked by `Lab.__post_init__`.
@@ -54,7 +54,7 @@ EFFORT: Final = ("replications",)  # how much is simulated: no parameter of a st
 UNJUDGED: Final = "At the parameters chosen; the statement is judged at the source's own."
 MARKS: Final = ("line", "point", "bar")
 COLUMNS: Final = ("series", "x", "y", "low", "high", "kind", "mark")
-AT_ONCE: Final = 200_000  # numbers a simulation draws at once: 1.6 MB, and milliseconds between two looks at the clock
+AT_ONCE: Final = 200_000  # numbers a simulation draws at once: 1.6 MB, and milliseconds between two checks of the clock
 BARS: Final = "Bars reach two standard errors to both sides."
 LAB_EPSILON: Final = EPSILON.but(low=0.01, high=10.0, infinite=False)
 LAB_DELTA: Final = DELTA.but(low=1e-12, high=0.5)
@@ -89,9 +89,9 @@ class LabCheck:
     Parameters
     ----------
     place : str
-        Where it stands in the source, e.g. "Theorem 5.3.2".
+        Where it is in the source, e.g. "Theorem 5.3.2".
     quantity : str
-        What is counted, in plain words, with its parameters.
+        What the number is, in plain words, with its parameters.
     printed : float or str
         The printed number, or in words what the source states; "" where it prints nothing.
     value : float
@@ -108,7 +108,7 @@ class LabCheck:
         Name of the row of the errata about this place, which has the same verdict; every statement that does not hold
         has one.
     fixed : bool, default False
-        Whether what is printed belongs to the source's own parameters, so that it says nothing about others.
+        Whether the printed value belongs to the source's own parameters, so that it says nothing about others.
     """
 
     place: str
@@ -166,7 +166,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Regions:
-    """Privacy regions to draw together; each is a TradeOff, so each says itself whether it is exact.
+    """Privacy regions to draw together; each is a TradeOff, which says whether it is exact.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def simulated(name: str, x: Any, y: Any, error: Any, *, least: Any = -np.inf, ma
     x, y, error : array_like
         Places, simulated values and their standard errors.
     least : array_like, optional
-        Where bars end at the latest, for a logarithmic axis, which has no 0.
+        How far down the bars may reach, for a logarithmic axis, which has no 0.
     mark : str, default "point"
         Point or bar.
     """
@@ -272,7 +272,7 @@ def together(*parts: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Lab(ABC):
-    """One claim of the source under the lens; a frozen dataclass whose fields are the parameters."""
+    """One claim of the source, examined; a frozen dataclass whose fields are the parameters."""
 
     name: ClassVar[str]  # "mixed_noise"
     title: ClassVar[str]  # "The mixed noise mechanism"
@@ -281,7 +281,7 @@ class Lab(ABC):
     formula: ClassVar[str]  # LaTeX of the corrected statement, without dollar signs
     reference: ClassVar[str]  # where the corrected mathematics is from
     views: ClassVar[tuple[str, ...]]  # names of the pictures in their order (`enter` reads them off `pictures`)
-    tool: ClassVar[str] = ""  # section of the page Your data that does this with a table of one's own
+    tool: ClassVar[str] = ""  # section of the page Your data that does this with the reader's own table
     simulates: ClassVar[bool] = False  # True: pictures or checks depend on the seed and on `replications`
 
     def __post_init__(self) -> None:
@@ -294,12 +294,12 @@ class Lab(ABC):
         """Return what was printed beside what is true, the most important first; `table` judges the lab at the source's parameters."""
 
     def numbers(self, rng: Generator) -> tuple[LabCheck, ...]:
-        """Return the rows that depend on the parameters, for a reader's own; their verdicts are not shown."""
+        """Return the rows that depend on the parameters, computed at a reader's own; their verdicts are not shown."""
         return self.checks(rng)
 
     @abstractmethod
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the pictures by name; the first is the one of the story.
+        """Return the functions that draw the pictures, by name; the first picture belongs to the story.
 
         Work above 0.2 s calls `dpcore.core.effort.checkpoint`, so that it shows progress and can be stopped.
         """
@@ -315,7 +315,7 @@ class Lab(ABC):
         return dataclasses.replace(self, **changes)
 
     def source(self) -> Lab:
-        """Return this lab at the source's own parameters, simulated with as many repetitions."""
+        """Return this lab at the source's own parameters, simulated with the same number of repetitions."""
         return type(self)(**{name: getattr(self, name) for name in EFFORT if hasattr(self, name)})
 
     def changes(self) -> dict[str, Any]:
@@ -408,7 +408,7 @@ def standard_error(values: FloatArray) -> float:
 
 @contextmanager
 def _rising() -> Iterator[None]:
-    """Never let the progress of a lab fall back: what comes after a simulation has fractions of its own."""
+    """Keep the progress of a lab from going backwards: what follows a simulation reports fractions of its own."""
     tell = current().progress
     if tell is None:
         yield

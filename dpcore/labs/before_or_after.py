@@ -1,8 +1,8 @@
 r"""Sanitise the records, or the answer: noise before or after the query, for mean, variance and median.
 
 Records in [0, L]. *After* (output perturbation) adds one Laplace noise of scale sensitivity/epsilon to the answer; *before*
-(sanitised response, local privacy) adds noise of scale b = L/epsilon to every record and asks the query of the noisy
-records. Both are epsilon-private.
+(sanitised response, local privacy) adds noise of scale b = L/epsilon to every record and answers the query from
+the noisy records. Both are epsilon-private.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def spread_out(n: int, high: float) -> FloatArray:
-    """Return n records spread evenly over [0, high]: uniform data without chance."""
+    """Return n records spread evenly over [0, high]: uniform data without randomness."""
     return np.asarray((np.arange(n) + 0.5) * (high / n), dtype=np.float64)
 
 
@@ -31,7 +31,7 @@ def spread_out(n: int, high: float) -> FloatArray:
 
 
 def equal_epsilon_mean(epsilon: float, n: int) -> float:
-    """Return sqrt(n) epsilon: what noise on the records needs for the error of noise on the answer."""
+    """Return sqrt(n) epsilon, at which noise on the records has the error of noise on the answer."""
     return math.sqrt(n) * epsilon
 
 
@@ -70,7 +70,7 @@ def equal_epsilon_variance(epsilon: float, high: float, n: int, spread: float) -
 
     Both errors are polynomials in u = 1/epsilon², so u is the positive root of
     :math:`4L^4(1+\frac{5n-3}{n(n-1)})u^2+\frac{8L^2s^2}{n-1}u=\frac{2L^4}{\varepsilon^2n^2}`. It grows like sqrt(n):
-    for uniform data to 1.2612 sqrt(n) at epsilon = 1.
+    for uniform data like 1.2612 sqrt(n) at epsilon = 1.
     """
     square = 4 * (1 + (5 * n - 3) / (n * (n - 1)))
     linear = 8 * spread / high**2 / (n - 1)

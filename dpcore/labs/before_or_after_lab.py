@@ -183,7 +183,7 @@ class BeforeOrAfter(Lab):
         )
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "median": lambda: views.median(self, rng),
             "releases": lambda: views.releases(self, rng),

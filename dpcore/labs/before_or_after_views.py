@@ -117,7 +117,7 @@ def variance(lab: BeforeOrAfter, rng: Generator) -> Plot:
 
 
 def budget(lab: BeforeOrAfter) -> Plot:
-    """Return the epsilon that noise before needs for the error of noise after."""
+    """Return the epsilon at which noise before the query has the error of noise after it."""
     e = lab.epsilon
     sizes = [int(n) for n in np.unique(np.geomspace(10, 10**5, 41).astype(int))]
     exact = [both.equal_epsilon_variance(e, 1.0, n, (n + 1) / (12 * n)) for n in sizes]

@@ -53,7 +53,7 @@ def by_value(rows: Any, high: float, m: int, empty: str = "middle") -> FloatArra
 
 
 def block_medians(rows: Any, high: float, m: int) -> FloatArray:
-    """Return the median of every block of every row, nan where it is empty; the top end counts to the last block."""
+    """Return the median of every block of every row, nan where it is empty; the upper end belongs to the last block."""
     x = np.sort(np.atleast_2d(np.asarray(rows, dtype=np.float64)), axis=1)
     repetitions, n = x.shape
     place = np.minimum((x * (BLOCKS.check(m) / high)).astype(np.int64), m - 1)
@@ -135,7 +135,7 @@ def uniform_by_index(high: float, n: int, m: int, epsilon: float) -> float:
 def table_error(noise: float, centre: float, terms: int, repetitions: int = 1000) -> float:
     r"""Return the standard error of a simulated mean squared error: Laplace noise on a centre that is about normal.
 
-    A mean of k Laplace noises of variance v in all has the fourth moment (3 + 3/k) v², so with a normal centre of
+    If a mean of k Laplace noises has variance v, its fourth moment is (3 + 3/k) v², so with a normal centre of
     variance c the square has the variance (2 + 3/k) v² + 4 v c + 2 c².
 
     Parameters

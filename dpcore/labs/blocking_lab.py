@@ -185,7 +185,7 @@ class Blocking(Lab):
         )
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "error": lambda: self._mse(rng),
             "centre": lambda: self._centre(rng),

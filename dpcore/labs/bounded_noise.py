@@ -4,7 +4,8 @@ The density around the true answer q is :math:`e^{-|v-q|/b}/(2bC_q)` on [l, u] w
 
 .. math:: C_q(b) = 1-\tfrac12\bigl(e^{-(q-l)/b}+e^{-(u-q)/b}\bigr).
 
-Cutting makes answers near an end more telling. The scale that restores (epsilon, delta)-privacy stands on both sides of
+Cutting makes answers near an end more revealing. The scale b that restores (epsilon, delta)-privacy appears
+on both sides of
 
 .. math:: b \ge \frac{\Delta}{\varepsilon-\log\Delta C(b)-\log(1-\delta)},\qquad \Delta C(b)=\frac{C_{l+\Delta}(b)}{C_l(b)}.
 
@@ -44,13 +45,13 @@ def norm(answer: float, scale: float, bounds: Bounds) -> float:
 
 
 def printed_norm(answer: float, scale: float, bounds: Bounds) -> float:
-    """Return C_q with the printed second term exp(-(u - q))/b, whose closing bracket stands one place too early."""
+    """Return C_q with the printed second term exp(-(u - q))/b, whose closing bracket comes one place too early."""
     first, second = math.exp(-(answer - bounds.lower) / scale), math.exp(-(bounds.upper - answer)) / scale
     return 1 - 0.5 * (first + second)
 
 
 def norm_ratio(scale: float, sensitivity: float, bounds: Bounds) -> float:
-    """Return C at one sensitivity inside the interval over C at its end: 2 for little noise, towards 1 for much."""
+    """Return C at one sensitivity inside the interval over C at its end: 2 for little noise, near 1 for much."""
     return norm(bounds.lower + sensitivity, scale, bounds) / norm(bounds.lower, scale, bounds)
 
 

@@ -144,7 +144,7 @@ class BoundedNoise(Lab):
         ]
 
     def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "loss": self._loss,
             "regions": self._regions,

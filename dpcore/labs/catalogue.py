@@ -51,7 +51,7 @@ class Labs(Mapping[str, "type[Lab]"]):
         self._labs[cls.name] = cls
 
     def __getitem__(self, name: str) -> type[Lab]:
-        """Return the lab of this name, imported if need be."""
+        """Return the lab of this name, imported if necessary."""
         if name not in self._labs:
             if name not in _names():
                 raise KeyError(name)
@@ -63,7 +63,7 @@ class Labs(Mapping[str, "type[Lab]"]):
         return name in self._labs or name in _names()
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
+        """Iterate over the names."""
         return iter(_names())
 
     def __len__(self) -> int:

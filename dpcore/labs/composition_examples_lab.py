@@ -147,7 +147,7 @@ class CompositionExamples(Lab):
         ]  # fmt: skip
 
     def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "parallel": self._parallel,
             "group": self._group,

@@ -73,7 +73,7 @@ def unsquared_variance(epsilon: float, delta: float, sensitivity: float = 1.0) -
 def printed_exponent(order: float, first: float, second: float, sigma: float = 1.0) -> float:
     """Return the exponent in the middle of the printed proof of Theorem 5.8.6, whose signs are wrong.
 
-    Right is order (order - 1) (first - second)^2 / (2 sigma^2), which the proof ends on.
+    The correct exponent is order (order - 1) (first - second)^2 / (2 sigma^2), with which the proof ends.
     """
     centre = order * first - (1 - order) * second
     return (centre**2 + order * first**2 - (1 - order) * second**2) / (2 * sigma**2)

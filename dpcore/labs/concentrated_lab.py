@@ -157,7 +157,7 @@ class ConcentratedPrivacy(Lab):
         return con.totals(self.epsilon, self.each_delta, k, self._total_delta)
 
     def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "variance": self._variance,
             "composition": self._composition,

@@ -197,7 +197,7 @@ class DisclosureControl(Lab):
         )
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the figures."""
+        """Return the functions that draw the figures."""
         data = sdc.ages(self.sample)
         return {
             "classes": views.classes,

@@ -205,7 +205,7 @@ def widths() -> Plot:
 
 
 def regions(keep: float, halfwidth: float, shift: float) -> Regions:
-    """Return what one released value tells: k-noise, PRAM and k-PRAM."""
+    """Return what one released value reveals: k-noise, PRAM and k-PRAM."""
     k_noise = Uniform(halfwidth, shift)
     shapes = {
         f"k-noise, age moved by {nearest(shift)}": k_noise,

@@ -63,7 +63,7 @@ def printed_half_width(level: float, variance: float, n: int, epsilon: float, de
 
 
 def even_size(epsilon: float, delta: float, high: float, variance: float) -> float:
-    """Return c² L²/(epsilon² variance): the n at which sampling and privacy have equal parts of the squared width."""
+    """Return c² L²/(epsilon² variance): the n at which sampling and privacy contribute equally to the squared width."""
     return 2 * math.log(1.25 / delta) * (high / epsilon) ** 2 / variance
 
 

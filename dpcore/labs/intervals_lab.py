@@ -226,7 +226,7 @@ class Intervals(Lab):
         )
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "coverage": lambda: pictures.coverage(self, rng),
             "variances": lambda: pictures.variances(self, rng),

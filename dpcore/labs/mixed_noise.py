@@ -50,7 +50,7 @@ def printed_largest_sensitivity(epsilon: float, delta: float, sigma: float) -> f
 def printed_tail_bound(t: float, sigma: float) -> float:
     r"""Return :math:`\sigma e^{-t^2/2\sigma^2}/\sqrt{2\pi}`, printed as a bound of the normal tail P(Z > t).
 
-    Right is this over t (and only useful for t > 0); without it the bound falls with the unit of measurement.
+    The correct bound is this over t (and only useful for t > 0); without the t it depends on the unit of measurement.
     """
     return sigma * math.exp(-(t**2) / (2 * sigma**2)) / math.sqrt(2 * math.pi)
 
@@ -76,7 +76,7 @@ def exact_variance(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
 
 
 class Switch(NamedTuple):
-    """Which noise to take, and its variance."""
+    """Which noise to use, and its variance."""
 
     noise: str
     variance: float
@@ -106,8 +106,8 @@ def chance_band(replications: int) -> tuple[float, float]:
     r"""Return where 95 of 100 ratios of two independent Laplace sums of squares fall, about :math:`e^{\pm1.96\sqrt{10/n}}`.
 
     The square of Laplace noise has relative variance 5 (fourth moment 24 b^4, second 2 b^2), and the logarithm of a
-    ratio of two sums of n of them about 10/n. Both noises being equally good, ratios away from 1 inside the band are
-    chance.
+    ratio of two sums of n of them about 10/n. If both noises are equally good, ratios inside the band differ from 1
+    by chance alone.
     """
     COUNT.but(name="replications").check(replications)
     spread = 1.959963984540054 * math.sqrt(10.0 / replications)

@@ -88,7 +88,7 @@ class MixedNoise(Lab):
         return tuple(checked.theorem(self.epsilon, self.delta, self.sensitivity))
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "delta_star": self._delta_star,
             "attack": self._attack,

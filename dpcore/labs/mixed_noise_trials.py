@@ -177,8 +177,8 @@ def ratios(
 ) -> Ratios:
     """Return the ratios of `runs` experiments that add fresh noise to the same data sets.
 
-    Above 1 the second mechanism had the smaller sum of squares. Laplace and mixed noise have one variance, so that their
-    ratio is 1 but for chance. `part` is as in `samples`.
+    Above 1 the second mechanism had the smaller sum of squares. Laplace and mixed noise have the same variance, so
+    their ratio differs from 1 by chance alone. `part` is as in `samples`.
     """
     scale = sensitivity / epsilon
     wide = math.sqrt(classical_variance(epsilon, delta)) * sensitivity

@@ -30,12 +30,12 @@ LAPLACE, TWICE, MIXED, NORMAL, UNIFORM = "Laplace", "two Laplace", "Laplace + no
 _CELLS = 400  # of the quadrature; with the narrow ones below it is right to about 1e-10
 _FINE = 40  # narrow cells on each side of both answers, from 1e-4 to 1 standard deviation
 _REACH = 60.0  # standard deviations on both sides; what lies beyond is below 1e-30 for every noise of the zoo
-_LARGE = 500.0  # exponents from here on are scaled by the largest; below, expm1 keeps the digits of small divergences
+_LARGE = 500.0  # larger exponents are scaled by the largest; below, expm1 keeps the digits of small divergences
 _LEGENDRE = np.polynomial.legendre.leggauss(16)
 
 
 def zoo(sensitivity: float, scale: float, sigma: float) -> dict[str, Mechanism]:
-    """Return the five noises: one Laplace, the same with a second noise, and two others of the variance 2 scale^2.
+    """Return the five noises: one Laplace, the same with a second noise, and two others of variance 2 scale^2.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _quadrature(noise: Mechanism, order: float) -> float:
 def printed_total_variation(distance: float, sigma: float) -> float:
     r"""Return :math:`4\Phi(d/2\sigma^2)-2`, printed for two normal laws of one variance; it can exceed 1.
 
-    Right is :math:`2\Phi(d/2\sigma)-1` (`normal_total_variation`): the factor is 2 and the unit sigma, not its square.
+    Correct is :math:`2\Phi(d/2\sigma)-1` (`normal_total_variation`): the factor is 2, the unit sigma, not its square.
     """
     return float(4.0 * ndtr(distance / (2.0 * sigma**2)) - 2.0)
 

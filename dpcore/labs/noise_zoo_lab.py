@@ -112,7 +112,7 @@ class NoiseZoo(Lab):
         return rows
 
     def pictures(self, rng: Generator) -> Makers:  # noqa: ARG002  nothing is simulated
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "regions": self._regions,
             "hockey_stick": self._hockey_stick,

@@ -106,7 +106,7 @@ class Schedule:
         return math.fsum(self.losses.tolist())
 
     def sampled(self, records: int) -> float:
-        r"""Return a bound on the loss of all iterates when each step uses one hidden record, drawn from `records`.
+        r"""Return a bound on the loss of all iterates when each step uses one secret record, drawn from `records`.
 
         .. math:: \sum_t\ln\{1+(e^{\varepsilon_t}-1)/n\}
 

@@ -187,7 +187,7 @@ class NoisySgd(Lab):
         )
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "trade": lambda: views.trade(self.plan, self.records),
             "errors": lambda: views.errors(self.plan),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 PENALTY = Parameter("penalty", low=0.0, high=100.0, label="λ", meaning="weight of the squared slope")
-_MOVES_AT_ONCE = 200_000  # steps times runs between two looks at the clock
+_MOVES_AT_ONCE = 200_000  # steps times runs between two checks of the clock
 _RESIDUALS_AT_ONCE = 1_000_000  # 8 MB per array
 
 

@@ -232,5 +232,5 @@ def counts(steps: int) -> list[int]:
 
 
 def _cut(plan: Schedule, steps: int) -> Schedule:
-    """Return the same schedule stopped after so many steps."""
+    """Return the same schedule, stopped after this many steps."""
     return Schedule(steps, plan.rho, plan.kappa, plan.rate, plan.epsilon, plan.gradient)

@@ -2,7 +2,7 @@ r"""How far an answer moves when one record changes: local and global sensitivit
 
 The source defines neighbours by substitution (Hamming distance 1) and then computes with removal, once keeping the
 divisor n. Here the relation is named: ``substitute`` (one record takes any other value of the range) or ``remove`` (one
-record is left out and the query is asked of the n - 1 others).
+record is left out and the query is answered from the n - 1 others).
 """
 
 from __future__ import annotations

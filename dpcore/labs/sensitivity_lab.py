@@ -141,7 +141,7 @@ class Sensitivity(Lab):
         )
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the pictures."""
+        """Return the functions that draw the pictures."""
         return {
             "room": lambda: pictures.room(self),
             "noise": lambda: pictures.noise(self, rng),

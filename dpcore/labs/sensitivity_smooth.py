@@ -29,7 +29,7 @@ FAILURE: Final = Parameter(
 
 
 def smooth_median(values: Any, low: float, high: float, beta: float) -> float:
-    """Return the smooth sensitivity of the median of records in [low, high], (5.7), also of an even number of them."""
+    """Return the smooth sensitivity of the median of records in [low, high], (5.7), also for an even number of them."""
     return QuantileQuery(0.5).smooth(records(values, low, high), low, high, within(BETA, beta))
 
 
@@ -163,7 +163,7 @@ def mechanism_scale(mechanism: str, epsilon: float, failure: float) -> float:
 def typical_error(mechanism: str, values: Any, low: float, high: float, epsilon: float, failure: float) -> float:
     """Return the median of the absolute error of a noisy median, smooth sensitivity times scale times median of |Z|.
 
-    Half of the releases are nearer than it. It is the measure that Cauchy noise has too, which has no variance.
+    Half of the releases are nearer than that. Cauchy noise, which has no variance, has this measure too.
     """
     bound = smooth_median(values, low, high, mechanism_beta(mechanism, epsilon, failure))
     return bound * mechanism_scale(mechanism, epsilon, failure) * _MIDDLE[mechanism]

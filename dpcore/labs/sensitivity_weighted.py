@@ -43,7 +43,7 @@ def delta(epsilon: float, weight: float) -> float:
     the same answer. With the wider noise on the data every other pair is better: delta rises with the larger scale and
     with the move of the answer; along the largest move a pair of local sensitivities (x, 1) has
     :math:`y\,e^{-(\varepsilon-\ln(1-y))(1-y)/y}\cosh(\frac\varepsilon2(\frac1y-\frac1a))` with y = a (1 - x), whose
-    logarithm has the derivative of at least :math:`(\varepsilon/2-\ln(1-y))/y^2>0` in y. With the narrower noise on the
+    logarithm has a derivative of at least :math:`(\varepsilon/2-\ln(1-y))/y^2>0` in y. With the narrower noise on the
     data the loss stays below epsilon for :math:`b\ge e^{-\varepsilon/2}`; for smaller b delta is below the one above: proved
     for equal answers (their difference is 0 at epsilon = 0, rises, then falls to a positive value where the smaller one
     ends), for answers that move by the certified bound `narrow_bound`.
@@ -96,7 +96,7 @@ def benchmark(epsilon: float) -> float:
 def useful_weight(ratio: float, *, printed: bool = False) -> float:
     r"""Return the largest b whose noise variance is not above the Laplace mechanism's; 0 or less if there is none.
 
-    Correct :math:`(\frac12-r)/(1-r)<\frac12`; from the printed variance :math:`(1/\sqrt2-r)/(1-r)`.
+    Correct is :math:`(\frac12-r)/(1-r)<\frac12`; the printed variance gives :math:`(1/\sqrt2-r)/(1-r)`.
     """
     r = within(RATIO, ratio)
     if r == 1:

@@ -278,7 +278,7 @@ class TimeSeries(Lab):
         ]
 
     def pictures(self, rng: Generator) -> Makers:
-        """Return the makers of the figures; nothing here is simulated."""
+        """Return the functions that draw the figures; nothing here is simulated."""
         _ = rng
         make = views.model_of(self._epsilon, self.delta, self.reach)
         return {

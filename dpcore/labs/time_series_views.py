@@ -156,7 +156,7 @@ def diagonal(view: str, make: Make) -> Plot:
 
 
 def sizes(own: float, epsilon: float, delta: float, reach: float) -> Plot:
-    """Return by how much the printed epsilon2' is broken as the number of records grows."""
+    """Return the true delta at the printed epsilon2' over the claimed one, as the number of records grows."""
     parts, worst = [], (0.0, 1, delta)
     deltas = tuple(dict.fromkeys((delta, STRICT)))
     for at, claimed in enumerate(deltas):
@@ -238,7 +238,7 @@ def regions(model: Autoregression) -> Regions:
 def model_of(
     epsilon: tuple[float, float], delta: float, reach: float
 ) -> Callable[[list[list[float]], float], Autoregression]:
-    """Return the maker of two-record series with this noise."""
+    """Return a function that makes two-record series with this noise."""
 
     def make(matrix: list[list[float]], rho: float) -> Autoregression:
         return pair(matrix, rho, epsilon=epsilon, delta=(delta, delta), reach=reach)

@@ -141,10 +141,10 @@ class _Parser:
         """Read the rules expression, product and power in one frame, so that deep texts need less stack."""
         start = self.token.start
         parts: list[Region] = []
-        while True:  # a token each round
+        while True:  # takes one token per pass
             product_start = self.token.start
             factors = [self.power(self.atom())]
-            while self.accept("*"):  # a token each round
+            while self.accept("*"):  # takes one token per pass
                 if self.token.kind == "*":
                     self.fail(self.token.start, "Unexpected '*'", "a power is written with '^' here, as in dp(1)^5")
                 factors.append(self.power(self.atom()))
@@ -187,7 +187,7 @@ class _Parser:
             self.fail(token.start, f"The name {quoted(token.text)} stands alone", hint)
         self.opening()
         arguments: list[Argument] = []
-        while self.token.kind != ")" or arguments:  # a token each round
+        while self.token.kind != ")" or arguments:  # takes one token per pass
             arguments.append(self.argument())
             if not self.accept(","):
                 break
@@ -219,7 +219,7 @@ class _Parser:
     def items(self) -> ListNode:
         start = self.opening().start
         items: list[Value] = []
-        while self.token.kind != "]" or items:  # a token each round
+        while self.token.kind != "]" or items:  # takes one token per pass
             items.append(self.value())
             if not self.accept(","):
                 break

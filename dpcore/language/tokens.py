@@ -50,7 +50,7 @@ def tokenise(text: str) -> list[Token]:
     """Split a text into tokens; the last one has the kind `end`."""
     tokens = []
     start = 0
-    while start < len(text):  # a token each round
+    while start < len(text):  # takes one token per pass
         match = _TOKEN.match(text, start)
         if match is None:
             character = text[start]

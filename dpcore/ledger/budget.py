@@ -77,7 +77,7 @@ class Spending:
 
     @property
     def left(self) -> float:
-        """How much epsilon is left at least, from 0. Epsilons do not simply add: use `more` to see what fits."""
+        """The least epsilon that is left, at least 0. Epsilons do not simply add: use `more` to see what fits."""
         return max(0.0, self.budget.epsilon - self.spent)
 
     @property
@@ -175,7 +175,7 @@ def more(ledger: Ledger, row: int, budget: Budget) -> More:
     search = _CopySearch(ledger, row, budget)
     guess = search.estimate()
     likely = guess is not None and 0 < guess <= search.most and search.gap(guess) <= 0
-    start = (0.0, 0.0) if likely else search.bounds(0)  # if many fit, so do none
+    start = (0.0, 0.0) if likely else search.bounds(0)  # if more fit, so does the ledger as it is
     if start[1] > budget.delta:
         sure = start[0] > budget.delta
         return More(row + 1, 0, "exact" if sure else "lower", over=True, delta=start[1], delta_next=start[0])
@@ -289,8 +289,8 @@ class _CopySearch:
     def settled(self, fits: int, fails: int) -> tuple[int, str, float]:
         """Return the largest number, whether it is certain, and delta after one more, with finer brackets if needed.
 
-        What does not fit for certain may fit by a finer bracket, and with it a thousandth of all numbers that fit: those
-        are searched as at first, once for each tolerance.
+        A number that does not certainly fit may fit by a finer bracket, and with it a thousandth more: these are
+        searched as before, once for each tolerance.
         """
         for tolerance in _FINER:
             if self.bounds(fails)[0] > self.budget.delta:

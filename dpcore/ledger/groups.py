@@ -2,7 +2,7 @@ r"""Parallel rows: releases about disjoint parts of the data, only a few of whic
 
 Let the rows of a group have the trade-off functions :math:`f_1,\dots,f_n`, and let one person's data touch at most m
 of them: in all others the two neighbours are the same data. Put the rows in any order and let
-:math:`u_j=(\min_{i\ge j}f_i)^{**}` be the union of the regions from place j on. Then the group is bounded by
+:math:`u_j=(\min_{i\ge j}f_i)^{**}` be the union of the regions at places j and later. Then the group is bounded by
 
 .. math:: u_1\otimes u_2\otimes\dots\otimes u_m ,
 

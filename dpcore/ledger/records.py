@@ -280,7 +280,7 @@ class Ledger:
     def named_region(self) -> TradeOff:
         """The same region, under the relation of the ledger.
 
-        It is called a ledger of so many rows if its expression is long, since tables repeat it, or says more than the ledger:
+        It is called a ledger of n rows if its expression is long, since tables repeat it, or says more than the ledger:
         groups without a limit speak of add/remove neighbours alone.
         """
         says_more = self.region.neighbours == "any" != self.neighbours and any(map(self._is_silent, self.groups))

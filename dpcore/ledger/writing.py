@@ -26,7 +26,7 @@ def cells_of(release: Release) -> dict[str, Any]:
 
 
 def all_cells(source: Ledger | LedgerReading) -> list[Mapping[str, Any]]:
-    """Return the cells of every row, also of wrong rows of a file."""
+    """Return the cells of every row, wrong rows of a file included."""
     if isinstance(source, Ledger):
         return [cells_of(release) for release in source.rows]
     return [entry.cells if entry.release is None else cells_of(entry.release) for entry in source.entries]

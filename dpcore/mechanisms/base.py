@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Attacker = Callable[["Generator", int, bool], "FloatArray"]
 """Draws the scores of a number of people with a generator: of members (True) or of outsiders."""
 SLIGHTLY = 1e-12  # relative rounding of the two sides of an equality
-MOST_INTEGERS = 10**6  # a curve of as many losses is still composed in seconds
+MOST_INTEGERS = 10**6  # a curve of this many losses is still composed in seconds
 _RAREST = 1e-300  # masses below lose their digits as doubles
 LAST = 1000  # rank of a mechanism that does not state its place among others
 
@@ -320,7 +320,7 @@ def _of_masses(law: Law, move: float) -> Polygon:
     told = (p >= _RAREST) & (q >= _RAREST)
     inner = pmf_polygon(p[told], q[told])
     checkpoint()
-    # masses whose loss is not told count as lost, and so does what lies beyond the quantiles
+    # masses whose loss is unknown count as lost, and so does what lies beyond the quantiles
     lost = [float(mass[~told].sum()) + 2 * _RAREST for mass in (p, q)]
     infinite = [max(lost)] * 2 if law.symmetric else lost
     more: dict[str, Any] = {

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _SYSTEM = SystemRandom()
-_CHECKPOINTS = 4096  # draws between two looks at the clock, some milliseconds
+_CHECKPOINTS = 4096  # draws between two checks of the clock, a few milliseconds
 _EXPONENT = POSITIVE.but(name="gamma", low_open=False, meaning="a finite number from 0 upwards")
 Rational = Fraction | int | float
 

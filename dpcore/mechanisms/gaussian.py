@@ -62,7 +62,7 @@ class GaussianNoise(Mechanism):
 
     @property
     def noise_parameter(self) -> tuple[str, float]:
-        """The standard deviation, also where it is calibrated."""
+        """The standard deviation, even where it is calibrated."""
         return "sigma", self.noise
 
     @property

@@ -79,7 +79,7 @@ class IntegerVector(Coordinates, SelfComposing, Loose):
 
     @property
     def noise(self) -> Mechanism:
-        """The noise of one coordinate; an error says why another region is none."""
+        """The noise of one coordinate; an error says why a region does not qualify."""
         part, whole = self.region, shorten(self.region.text)
         if not isinstance(part, Mechanism) or not isinstance(getattr(part, "sensitivity", None), int):
             msg = f"integer_vector needs integer noise with a sensitivity, as discrete_gaussian(2), not {whole}."

@@ -93,7 +93,7 @@ class Law(ABC):
         return np.asarray(value, dtype=np.float64)
 
     def lower_quantile(self, rate: FloatArray) -> FloatArray:
-        """Return the largest x with P(N < x) <= rate, also for tiny rates: F^-1(rate) of real noise."""
+        """Return the largest x with P(N < x) <= rate, even for tiny rates: F^-1(rate) of real noise."""
         return 2 * self.centre - self.quantile(rate) if self.symmetric else -Mirrored(self).quantile(rate)
 
     def _search(self, rate: FloatArray) -> FloatArray:
@@ -116,7 +116,7 @@ class Law(ABC):
         return np.asarray(high, dtype=np.float64)
 
     def _tail(self, x: FloatArray) -> FloatArray:
-        """Return P(N > x), also at infinite x."""
+        """Return P(N > x), for infinite x as well."""
         finite = np.isfinite(x)
         return np.where(finite, self.above(np.where(finite, x, self.centre)), np.where(x > 0, 0.0, 1.0))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve
 
 FEWEST = 1e-9
-"""Smallest move, 1/sigma, that is told from none."""
+"""The smallest move, 1/sigma, that is distinguished from no move."""
 FARTHEST = 25.0
 """Largest move whose sums are integrated: the exponentials of larger ones leave the range of doubles."""
 

@@ -108,8 +108,9 @@ class RandomizedResponse(Mechanism):
     def _counted(self, count: FloatArray, lie: float) -> Polygon:
         """Return the pair of the person's two answers added to the count of the others.
 
-        Its masses at j differ by tanh(epsilon / 2) (count_j - count_(j-1)), also where both are nearly equal or tiny and a difference
-        of their logarithms would be rounding; at the ends, where nobody else can have given the answer, the loss is epsilon.
+        Its masses at j differ by tanh(epsilon / 2) (count_j - count_(j-1)), even where both are nearly equal or
+        tiny and a difference of their logarithms would be rounding; at the ends, where nobody else can have given the
+        answer, the loss is epsilon.
         """
         p, q = (np.convolve(count, chances) for chances in ((self.truth, lie), (lie, self.truth)))
         fall = -np.diff(count, prepend=0.0, append=0.0)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _NARROW = (
     2.0  # below, the interval is wide in standard deviations and the difference of the tails loses one digit at most
 )
-_BEYOND = 60.0  # standard deviations: from 38.6 on no density is a double, and cosh overflows in the end
-_SLICE = 1 << 15  # integers at once: 6 MB of nodes, and some ten milliseconds between two looks at the clock
+_BEYOND = 60.0  # standard deviations: beyond 38.6 densities underflow, and cosh overflows eventually
+_SLICE = 1 << 15  # integers at once: 6 MB of nodes, and about ten milliseconds between two checks of the clock
 _NODES = np.polynomial.legendre.leggauss(24)  # of an interval of half a standard deviation: exact to rounding
 
 

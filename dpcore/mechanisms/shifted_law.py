@@ -37,7 +37,7 @@ _SLOP = (
     4e-12  # error of a loss: 1e-12 for each density, as much for the rounding of places and logarithms, and once more
 )
 _ROUND, _ROUNDS = 12, 6  # halvings between two looks at the width, and such rounds: 72 halvings exhaust the doubles
-_ENOUGH = 1e-14  # width, relative to the tail, from which on halving stops: a hundredth of the assumed error of a tail
+_ENOUGH = 1e-14  # width, relative to the tail, at which halving stops: a hundredth of the assumed error of a tail
 _LARGEST = 700.0  # largest epsilon: e^epsilon is a double
 _UNIT = 1.2e-16  # unit roundoff, rounded up
 

@@ -23,7 +23,7 @@ LARGEST_MOVE = 5.0
 """Square of how far a record moves all sums of an epoch, in units of 1/sigma: 2 in its own batch and 1 in the last."""
 _BINS = 120  # of the largest sum: more change the attack in the fourth digit
 _ROUNDING = 1e-13  # relative error of a mass: no delta that is attained may be too large
-_FEWEST = 1e-9  # smallest 1/sigma that is told from none
+_FEWEST = 1e-9  # smallest 1/sigma that is distinguished from 0
 
 
 def largest_sum(move: float, steps: int) -> Polygon:

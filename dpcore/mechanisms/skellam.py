@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_REACH = 38.0  # standard deviations beyond which a normal law has no double left
+_REACH = 38.0  # standard deviations beyond which a normal law underflows
 VARIANCE = Parameter(
     "mu",
     low=0.0,
@@ -56,7 +56,7 @@ class Skellam(Mechanism):
 
     mu: float = VARIANCE.field()
     sensitivity: int = STEPS.field(1)
-    offered: ClassVar[bool] = False  # calibration of powers takes long: their losses have no lattice
+    offered: ClassVar[bool] = False  # calibration of powers is slow: their losses have no lattice
 
     @property
     def table_size(self) -> int:

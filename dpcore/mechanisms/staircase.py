@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpcore.curves.base import Curve, FloatArray
     from dpcore.mechanisms.base import Attacker
 
-LARGEST_STAIR = 500.0  # beyond this epsilon the first step stays at e^-250; its exponential overflows from 1419 on
+LARGEST_STAIR = 500.0  # beyond this epsilon the first step stays at e^-250; its exponential overflows from 1419 upwards
 MOST_STEPS = 60  # a picture cannot show more
 GAMMA = Parameter("gamma", low=0.0, high=1.0, label="γ", meaning="width of the first step", example=0.5)
 

@@ -65,7 +65,7 @@ class Composite(TradeOff):
 
     @property
     def fails(self) -> bool:
-        """Whether one of the factors does."""
+        """Whether an answer of one of the factors may be possible on one side only."""
         return super().fails and any(node.fails for node, _ in self.flat)
 
     @property
@@ -257,7 +257,7 @@ class Intersection(TradeOff):
 
     @property
     def fails(self) -> bool:
-        """Whether all parts do."""
+        """Whether an answer of every part may be possible on one side only."""
         return super().fails and all(part.fails for part in self.parts)
 
     @property
@@ -360,7 +360,7 @@ class Erase(OfPart):
 
     @property
     def oriented(self) -> str:
-        """As its part."""
+        """That of the part."""
         return self.region.oriented
 
     def _pair(self) -> Curve:
@@ -441,7 +441,7 @@ class Assume(Atom):
 
     @property
     def oriented(self) -> str:
-        """As its part."""
+        """That of the part."""
         return self.region.oriented
 
     @property

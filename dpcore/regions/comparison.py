@@ -25,11 +25,11 @@ Relation = Literal["equal", "a inside b", "b inside a", "crossing"]
 
 _SLACK = 1e-10  # relative error of an exact delta; smaller differences are rounding, not an order
 _SHIFT = 1e-12  # error of a loss, relative to 1 + |loss|
-_MOST_CORNERS = 20_000  # of more corners every few-th is compared; two crossings between two of these are missed
+_MOST_CORNERS = 20_000  # of more corners only every n-th is compared; two crossings between two of these are missed
 _GRID = np.concatenate(([0.0], np.geomspace(1e-4, 1e6, 201)))  # 20 points per power of ten, up to the largest loss
 _FINE = np.linspace(0.0, 1.0, 33)  # each zoom narrows a minimum to 1/16 of its interval
 _ZOOMS, _FEWER_ZOOMS = 5, 3  # 16^-5 = 1e-6 of the grid's step; brackets are wider than more zooms can resolve
-_STEPS = 60  # as many bisections exhaust a double
+_STEPS = 60  # this many bisections exhaust a double
 _STEP = 1e-7  # of a one-sided difference, near the root of the rounding unit; it gives the ends of a search
 _ENOUGH = 1e-13  # relative change of alpha at which a crossing of exact curves is settled
 _SMALLEST = 1e-300  # logarithms and square roots of it are still finite doubles
@@ -185,7 +185,7 @@ def _bounds(curve: Curve, epsilon: FloatArray) -> Bounds:
     try:
         return deltas(curve, epsilon)
     except BudgetError:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time ran out
         if np.all(epsilon == 0):
             raise
         if epsilon.size == 1:

@@ -35,7 +35,7 @@ class CustomRegion(TradeOff):
 
     @property
     def theorem(self) -> str:
-        """Made by hand."""
+        """The region was made in Python."""
         return "region made in Python; it cannot be linked"
 
     @property

@@ -154,7 +154,7 @@ class _FormulaParser:
 
     def _tokens(self) -> list[tuple[str, str, int]]:
         tokens, start, end = [], 0, len(self.text.rstrip())
-        while start < end:  # a token each round
+        while start < end:  # takes one token per pass
             match = _TOKEN.match(self.text, start)
             if match is None:
                 place = start + len(self.text[start:]) - len(self.text[start:].lstrip())
@@ -194,20 +194,20 @@ class _FormulaParser:
         if self.depth > DEEPEST:
             self._fail(self.token[2], f"brackets more than {DEEPEST} deep")
         node = self.product()
-        while self.token[1] in ("+", "-"):  # a token each round
+        while self.token[1] in ("+", "-"):  # takes one token per pass
             node = FormulaNode(self.take(), (node, self.product()))
         self.depth -= 1
         return node
 
     def product(self) -> FormulaNode:
         node = self.factor()
-        while self.token[1] in ("*", "/"):  # a token each round
+        while self.token[1] in ("*", "/"):  # takes one token per pass
             node = FormulaNode(self.take(), (node, self.factor()))
         return node
 
     def factor(self) -> FormulaNode:
         signs = 0
-        while self.token[1] == "-":  # a token each round
+        while self.token[1] == "-":  # takes one token per pass
             self.take()
             signs += 1
         node = self.atom()
@@ -243,7 +243,7 @@ class _FormulaParser:
         self.take()
         self.expect("(")
         parts = [self.sum()]
-        while self.token[1] == ",":  # a token each round
+        while self.token[1] == ",":  # takes one token per pass
             self.take()
             parts.append(self.sum())
         self.expect(")")

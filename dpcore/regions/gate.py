@@ -61,7 +61,7 @@ def delta_bounds(region: TradeOff, epsilon: FloatArray) -> Bounds:
 
 
 def _above_zero(curve: Curve, epsilon: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return upper deltas that are 0 only from the largest loss on, not where sums of losses are rounded below it.
+    """Return upper deltas that are 0 only from the largest loss upwards, not where sums of losses are rounded below it.
 
     No loss exceeds the largest one, so delta is at most 1 - e^(epsilon - largest), and it falls with epsilon.
     """
@@ -88,7 +88,7 @@ def beta_bounds(region: TradeOff, alpha: FloatArray) -> Bounds:
         lower, upper = (bound + 0.0 for bound in betas(region.curve, alpha))
     _ = region.dual  # checked once
     lost = upper < SMALLEST_NORMAL
-    if lost.any():  # beta is 0 from the rate on at which some answers are certain, and below every double before it
+    if lost.any():  # beta is 0 from the rate at which some answers are certain, and below every double before it
         certain = float(region.curve.beta_bounds(np.array([0.0]))[1][0])
         lost &= alpha < certain * (1.0 - ROUNDING)
         lower, upper = np.where(lost, 0.0, lower), np.where(lost, SMALLEST_NORMAL, upper)

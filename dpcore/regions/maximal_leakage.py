@@ -43,5 +43,5 @@ class Leakage(Atom):
     grows_with: ClassVar[tuple[tuple[str, int], ...]] = (("leakage", 1),)
 
     def _pair(self) -> Curve:
-        eta = math.expm1(self.leakage) if self.leakage < 1 else 1.0  # from log 2 on nothing is promised
+        eta = math.expm1(self.leakage) if self.leakage < 1 else 1.0  # nothing is promised from log 2 upwards
         return three_point(0.0, min(1.0, eta), 1.0)

@@ -19,7 +19,7 @@ from dpcore.regions.tradeoff import Atom, TradeOff, shorten
 if TYPE_CHECKING:
     from dpcore.curves.base import Curve
 
-_SMALLEST_SHARE = 1e-300  # of a sample of a sample; below, the product of the shares is soon no double
+_SMALLEST_SHARE = 1e-300  # of a sample of a sample; below, the product of the shares soon underflows
 
 
 def one_way_sample(curve: Curve, share: float) -> Curve:

@@ -65,7 +65,7 @@ class BestOf(OfPart):
     shape: float = SHAPE.field(GEOMETRIC)
 
     def __post_init__(self) -> None:
-        """Check the numbers: but for Poisson there is at least one run."""
+        """Check the numbers: except with the Poisson law, there is at least one run."""
         super().__post_init__()
         if not math.isinf(self.shape):
             MEAN.but(low=1.0, low_open=False).check(self.mean)

@@ -380,7 +380,7 @@ class Atom(TradeOff):
 
     @property
     def legend(self) -> str:
-        """Its title and its numbers; its expression where an argument is no number."""
+        """Its title and its numbers; its expression where an argument is not a number."""
         arguments = [(p, getattr(self, name)) for name, p in parameters_of(type(self))]
         stated = [(p, value) for p, value in arguments if p.required or value != p.default]
         if any(p.kind not in {"number", "integer"} for p, _ in stated):

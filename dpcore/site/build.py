@@ -128,9 +128,7 @@ def build_site(
     target, bar = Path(folder), progress or Progress(quiet=True)
     config = read_config(Path(spec))
     before = Manifest.read(target)
-    inputs = inputs_of(
-        config.file, target, commands=bool(commands)
-    )  # first: what changes from now on is seen next time
+    inputs = inputs_of(config.file, target, commands=bool(commands))  # first: what changes after this is seen next time
     pages = plan(config, commands)
     directory = directory_of(config, pages)
     jobs = check(pages)
@@ -228,7 +226,7 @@ def work_on(job: Job) -> Any:
 
 
 def _draw(jobs: list[Job], processes: int, progress: Progress) -> dict[str, Any]:
-    """Do all jobs, in other processes if there are enough jobs to be worth starting them."""
+    """Do all jobs, in other processes if there are enough jobs to make starting them worthwhile."""
     results: dict[str, Any] = {}
     if processes <= 1 or len(jobs) < 4:
         for job in jobs:

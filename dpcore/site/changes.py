@@ -17,7 +17,7 @@ CHANGELOG: Final = "CHANGELOG.md"
 
 
 def change_pages(section: Section) -> list[Page]:
-    """Return the page of the version and, where the changelog is at hand, that of the changes."""
+    """Return the page of the version and, where the changelog is available, that of the changes."""
     pages = [_version(section.name)]
     file = data_folder().parent / CHANGELOG
     if file.is_file():

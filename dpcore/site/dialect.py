@@ -143,7 +143,7 @@ def _labels(state: StateCore) -> None:
     tokens: list[Token] = []
     table, at = None, 0
     place = 0
-    while place < len(state.tokens):  # a token each round
+    while place < len(state.tokens):  # takes one token per pass
         token = state.tokens[place]
         if token.type == "heading_open":
             inner = state.tokens[place + 1]
@@ -201,7 +201,7 @@ def _images(state: StateCore) -> None:
 
 
 def _mistakes(state: StateCore) -> None:
-    """Refuse what would be printed as it is although more was meant."""
+    """Refuse what would be printed verbatim although more was meant."""
     for line, words in mistakes(state.tokens, state.src):
         raise DocumentError(words, line)
     for name, place in state.env.get("footnotes", {}).get("refs", {}).items():

@@ -37,7 +37,7 @@ def sections_of(doc: str) -> list[DocSection]:
     sections: list[DocSection] = []
     title, body = "", list[str]()
     index = 0
-    while index < len(lines):  # a line each round
+    while index < len(lines):  # takes one line per pass
         below = lines[index + 1] if index + 1 < len(lines) else ""
         if lines[index] in SECTIONS and below and set(below) == {"-"}:
             sections.append(DocSection(title, tuple(body)))
@@ -92,7 +92,7 @@ def _prose(lines: tuple[str, ...]) -> list[str]:
     """Return paragraphs; formulas, code and examples become blocks."""
     out: list[str] = []
     index = 0
-    while index < len(lines):  # a line each round, at least
+    while index < len(lines):  # takes one line per pass, at least
         line = lines[index]
         directive = _DIRECTIVE.match(line)
         if directive:
@@ -100,7 +100,7 @@ def _prose(lines: tuple[str, ...]) -> list[str]:
             out += _block(directive[1], directive[2], body)
         elif line.startswith((">>> ", "===")):
             start = index
-            while index < len(lines) and lines[index].strip():  # a line each round
+            while index < len(lines) and lines[index].strip():  # takes one line per pass
                 index += 1
             kind = "python" if line.startswith(">") else "text"
             out += ["", f"```{kind}", *lines[start:index], "```", ""]
@@ -122,7 +122,7 @@ def _block(kind: str, first: str, body: list[str]) -> list[str]:
 def _indented(lines: tuple[str, ...], index: int) -> tuple[int, list[str]]:
     """Return where an indented block ends, and its lines without the indent."""
     start = index
-    while index < len(lines) and (not lines[index].strip() or lines[index].startswith(" ")):  # a line each round
+    while index < len(lines) and (not lines[index].strip() or lines[index].startswith(" ")):  # takes one line per pass
         index += 1
     return index, inspect.cleandoc("\n".join(lines[start:index])).splitlines()
 

@@ -121,7 +121,7 @@ def numbers(text: str) -> list[tuple[str, int]]:
     Numbers of places such as Theorem 2.14, years, and thousands written with a space are left out.
     """
     sentences = _POWER.sub(r" \1e\2 ", prose(text))
-    sentences = re.sub(r"\\[a-zA-Z]+", " ", sentences)  # a LaTeX command may stand right before a number
+    sentences = re.sub(r"\\[a-zA-Z]+", " ", sentences)  # a LaTeX command may come right before a number
     places = [
         match
         for match in _DECIMAL.finditer(sentences)

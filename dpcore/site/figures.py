@@ -163,7 +163,7 @@ def numbers_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _named_once(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose long expressions stand once: the regions by their names, `expression` in the first row of each."""
+    """Return a table with long expressions once: regions by name, and `expression` in the first row of each."""
     if not {"region", "label"} <= set(table.columns) or EXPRESSION in table.columns:
         return table
     regions, labels = _pairs(table)

@@ -76,7 +76,7 @@ def missing_page(config: Config, pages: Sequence[Page]) -> Page:
 
 
 def found_files(config: Config, pages: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the index of the search, a word to search engines and, if the site has an address, the list of its pages."""
+    """Return the search index, robots.txt and, if the site has an address, the list of its pages for search engines."""
     shown = {path: text for path, text in pages.items() if path != MISSING}
     files = {INDEX: index_of(shown).encode(), "robots.txt": b"User-agent: *\nAllow: /\n"}
     if config.address:
@@ -124,6 +124,6 @@ def check_links(
 
 
 def _hint(path: str, place: str, files: Collection[str]) -> str:
-    """Return the file that a link of a page may mean; for a page without the id that is named there is none."""
+    """Return the file that a link of a page may mean; there is none if the page lacks the id that is named."""
     match = get_close_matches(place, files, n=1) if place not in files else []
     return f" (did you mean {posixpath.relpath(match[0], posixpath.dirname(path) or '.')}?)" if match else ""

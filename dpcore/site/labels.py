@@ -125,7 +125,7 @@ def check_references(tokens: Iterable[Token], labels: Mapping[str, Label], file:
 
 def _free(name: str, taken: set[str]) -> str:
     """Return a name that no other id has, and take it."""
-    # one of as many names is free
+    # one of that many names is free
     numbered = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
     free = next(one for one in numbered if one not in taken)
     taken.add(free)

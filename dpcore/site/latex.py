@@ -102,7 +102,7 @@ def check(latex: str) -> None:
         _fail(latex, rf"has {reserved[1]}, which is not allowed in a formula; write \{reserved[1]}")
     stack: list[str] = []
     at = 0
-    while match := _TOKEN.search(latex, at):  # a sign of the formula each round
+    while match := _TOKEN.search(latex, at):  # takes one sign of the formula per pass
         token, at = match[0], match.end()
         environment = _ENVIRONMENT.match(latex, match.start())
         if environment:
@@ -171,7 +171,7 @@ def outermost(latex: str) -> tuple[str, list[EquationRows]]:
     parts: list[str] = []
     environments: list[EquationRows] = []
     at = 0
-    while True:  # an environment each round
+    while True:  # takes one environment per pass
         start = next((m for m in _ENVIRONMENT.finditer(latex, at) if m[1] == "begin" and m[2] in ROWS), None)
         if start is None:
             return "".join(parts) + latex[at:], environments
@@ -202,7 +202,7 @@ def _rows(environment: str, body: str) -> EquationRows:
     """Split the body of an environment at its own ``&`` and line ends, not at those of inner ones."""
     rows: list[list[str]] = [[""]]
     depth = at = 0
-    while match := _TOKEN.search(body, at):  # a sign of the formula each round
+    while match := _TOKEN.search(body, at):  # takes one sign of the formula per pass
         token = match[0]
         rows[-1][-1] += body[at : match.start()]
         at = match.end()

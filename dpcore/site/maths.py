@@ -85,7 +85,7 @@ def _converted(text: str, latex: str, display: str) -> str:
 
 
 def shortened(markup: str) -> str:
-    """Return MathML as short as a page of HTML needs it: without the namespace and with characters for their numbers."""
+    """Return MathML as short as HTML allows: without the namespace, and with characters in place of their numbers."""
     plain = markup.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "").replace(' display="inline"', "")
     return _CODE.sub(lambda match: match[0] if chr(int(match[1], 16)) in "<>&" else chr(int(match[1], 16)), plain)
 

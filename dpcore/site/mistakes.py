@@ -26,7 +26,7 @@ _CODE: Final = re.compile(
     r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL
 )  # whole runs: a text of backticks takes linear time
 _HTML: Final = re.compile(rf"</?(?:{'|'.join(TAGS)})(?:\s[^<>\n]{{0,400}})?/?>|<!--", re.IGNORECASE)
-_OTHER: Final = "\ufffc"  # stands for what is no plain text: formulas, code, links, escaped signs
+_OTHER: Final = "\ufffc"  # stands for what is not plain text: formulas, code, links, escaped signs
 _NAMED: Final = "a name in braces belongs to a heading {#sec:name}, a formula {#eq:name}, an image {#fig:name} or a caption {#tbl:name}."
 _VALUE: Final = "write a computed value between {{ and }} on one line, as in {{ budget.epsilon }}."
 _SCRIPT: Final = "a sub- or superscript is a formula, as in $x_2$ or $x^2$."

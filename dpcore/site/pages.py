@@ -83,7 +83,7 @@ class Page:
     places : tuple of SitePlace, default ()
         What texts can refer to on it.
     lead : bool, default True
-        Whether the summary stands above the text; not if it is the text's own first sentence.
+        Whether the summary is shown above the text; not if it is the text's own first sentence.
     items : tuple of SourceItem, default ()
         What a page about a source lists.
     text : Text, optional
@@ -189,7 +189,7 @@ def _deeper_pages(section: Section) -> list[Page]:
 
 def examples_job(page: Page, file: Path, constants: Mapping[str, list[str]]) -> Job:
     """Return the job that runs the examples of one of our own texts; `constants` are numbers that need no computation."""
-    own = numbers(missing(source_text(file))) if file.stem == TEXT else []  # these stand in the files of the mechanisms
+    own = numbers(missing(source_text(file))) if file.stem == TEXT else []  # these are in the files of the mechanisms
     allowed = sorted({*constants.get("any", []), *constants.get(file.stem, []), *(number for number, _ in own)})
     name = f"examples-{page.section}-{markdown.slug(file.stem.replace('_', ' '))}"
     return Job(EXAMPLES, name, content=json.dumps([file.name, page.source, allowed]))

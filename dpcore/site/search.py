@@ -118,7 +118,7 @@ class FoundSection(NamedTuple):
 
 
 def folded(text: str) -> str:
-    """Return a text in small letters without accents, as the search box reads it: Rényi is found by renyi."""
+    """Return a text in lower case without accents, as the search box reads it: Rényi is found by renyi."""
     return "".join(sign for sign in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(sign))
 
 
@@ -214,7 +214,7 @@ def _shared(before: str, word: str) -> int:
     count = 0
     while (
         count < min(len(before), len(word), len(DIGITS) - 1) and before[count] == word[count]
-    ):  # a character each round
+    ):  # takes one character per pass
         count += 1
     return count
 
@@ -231,7 +231,7 @@ def _steps(numbers: Iterable[int]) -> str:
 
 def _base36(number: int) -> str:
     digits = ""
-    while True:  # a digit each round
+    while True:  # takes one digit per pass
         number, rest = divmod(number, 36)
         digits = DIGITS[rest] + digits
         if number == 0:

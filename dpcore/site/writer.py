@@ -372,7 +372,7 @@ def _aligned(token: Token) -> str:
 def plain_heading(text: str) -> str:
     """Return a heading without marks and without text in brackets, for its id."""
     parts, at = [], 0
-    while (start := text.find("(", at)) >= 0 and (end := text.find(")", start)) >= 0:  # a bracket each round
+    while (start := text.find("(", at)) >= 0 and (end := text.find(")", start)) >= 0:  # takes one bracket per pass
         parts.append(text[at:start])
         at = end + 1
     return _MARK.sub("", "".join(parts) + text[at:])

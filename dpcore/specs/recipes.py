@@ -200,9 +200,7 @@ class _Writer:
             return self._items("[", tuple(node), "]", column, depth)
         if isinstance(node, tuple):
             return self._items("(", node, ",)" if len(node) == 1 else ")", column, depth)
-        if (
-            isinstance(node, str) and depth and node.count("\n") > 1
-        ):  # inside brackets its lines may stand below each other
+        if isinstance(node, str) and depth and node.count("\n") > 1:  # inside brackets its lines may follow each other
             return f"\n{'    ' * depth}".join(map(_literal, node.splitlines(keepends=True)))
         return _literal(node)
 

@@ -62,7 +62,7 @@ def _statement(statements: Sequence[Statement], slack: float) -> ClosedFormBound
 
 
 def _holds(epsilon: float, k: int, delta: float) -> bool:
-    """Return whether log(1/delta) >= epsilon^2 k, beyond doubt by rounding unless epsilon is 0."""
+    """Return whether log(1/delta) >= epsilon^2 k, with a margin for rounding unless epsilon is 0."""
     least = epsilon * epsilon * float(k) if epsilon < 1e150 else math.inf
     return -math.log(delta) >= up(least)
 

@@ -78,7 +78,7 @@ class CompositionBound(OfPart):
         try:
             return floors(self.region.curve)
         except BudgetError:
-            checkpoint(0.0)  # raises again if it was the time that ended
+            checkpoint(0.0)  # raises again if the time ran out
             return ()
 
 

@@ -1,8 +1,8 @@
 r"""Sums of Rényi divergences, order by order: what the theorems about moments add.
 
 The Rényi divergence of a pair of order a is :math:`D_a=\log M(a-1)/(a-1)` with M the moment generating function of the
-loss under P1, and the other way round :math:`\log M(-a)/(a-1)`. Divergences of independent, also adaptively chosen,
-releases add. At each order the larger direction is taken, so the sum bounds both.
+loss under P1, and the other way round :math:`\log M(-a)/(a-1)`. Divergences of releases with independent noise
+add, even if they are chosen adaptively. At each order the larger direction is taken, so the sum bounds both.
 References: Mironov (2017); Bun, Steinke (2016); Canonne, Kamath, Steinke (2020), Proposition 12.
 """
 

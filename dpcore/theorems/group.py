@@ -25,7 +25,7 @@ def group(epsilon: float, delta: float, k: int) -> pd.DataFrame:
     .. math:: \Bigl(k\varepsilon,\; \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Bigr), \qquad
               k\delta \text{ at } \varepsilon = 0 .
 
-    In words: k steps from neighbour to neighbour; each multiplies the odds and the failures made so far. A delta
+    In words: k steps from neighbour to neighbour; each step multiplies the odds and the failures so far. A delta
     above 1 is clamped to 1 and the note says so. The statement is one line of the exact region of `group_exact`.
     Reference: Vadhan (2017), Lemma 2.2; Dwork, Roth (2014), Theorem 2.2 (pure case).
 

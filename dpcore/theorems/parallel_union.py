@@ -24,9 +24,9 @@ def parallel_union(statements: object) -> pd.DataFrame:
               \varepsilon^* = \log\Bigl((1-\delta^*)\max_l\frac{1+e^{\varepsilon_l}}{1-\delta_l} - 1\Bigr)
               \le \max_l\varepsilon_l .
 
-    In words: the exact promise to a person who does not know in which part the own record lies; same assumptions as
+    In words: the exact promise to a person who does not know in which part their record lies; same assumptions as
     `parallel`.
-    Reference: hull of two trade-off functions; Dong, Roth, Su (2022), Proposition 2.4, for what makes one.
+    Reference: hull of two trade-off functions; Dong, Roth, Su (2022), Proposition 2.4, for what makes a function one.
 
     Parameters
     ----------

@@ -325,7 +325,7 @@ def row_effort() -> AbstractContextManager[object]:
 
 
 def reason(error: DpcoreError) -> str:
-    """Return why a theorem has no number; an error because the time is over is raised again."""
+    """Return why a theorem has no number; an error because the time ran out is raised again."""
     if isinstance(error, BudgetError):
         checkpoint()
     return str(error)

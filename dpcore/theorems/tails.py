@@ -1,7 +1,7 @@
 r"""Epsilon at one delta of k copies of a statement, from the few masses that decide it.
 
 The worst case of a statement has the losses :math:`-\varepsilon, (0,) +\varepsilon`; the total loss of k copies is
-:math:`h S - k\varepsilon`, S a sum of k whole numbers, and
+:math:`h S - k\varepsilon`, S a sum of k integers, and
 
 .. math:: \delta_k(e) = \sum_j q_j \left(1 - e^{e - hj + k\varepsilon}\right)^+ .
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
-_LEAST = math.log(2.0**-50)  # of log(order - 1): a smaller one rounds the order to 1, which no bound takes
+_LEAST = math.log(2.0**-50)  # of log(order - 1): a smaller one rounds the order to 1, which no bound allows
 
 
 def best_epsilon(rho: float, xi: float, delta: float) -> tuple[float, str]:

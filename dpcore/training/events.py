@@ -17,7 +17,7 @@ SelfComposed, Composed                    counts and rows
 NoOp, NonPrivate                          nothing, and ``dp(inf)``
 ========================================  =============================================================================
 
-Any other event is refused by its name: to leave it out would make every number too small.
+Any other event is refused by its name: leaving it out would make every number too small.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ SIGMA = POSITIVE.but(
 ROW_WORK, TABLE_WORK = 3e7, 6e7
 """Operations allowed for one number of steps in a ladder, and for all: a few seconds each, and less than ten together."""
 ORDERS = 1 + np.geomspace(1e-2, 1e3, 240)  # a first grid; the best order is refined between its neighbours
-_MANY = 100  # from this many steps on, a narrow bracket takes no longer than a wide one
+_MANY = 100  # with at least this many steps, a narrow bracket takes no longer than a wide one
 _NARROW = 1e-7
 _RENYI_ORDERS = 24  # every order gives a valid bound; more orders make it a little smaller
 _MOST_RENYI = 1e4  # a divergence this large bounds no rate
@@ -380,7 +380,7 @@ def gradient_ladder(
             try:
                 bracket = _bracket(training, failing)
             except BudgetError as error:
-                checkpoint()  # raises if the time is over
+                checkpoint()  # raises if the time has run out
                 bracket, why = (0.0, math.inf), str(error)
         if settings.work is not None:
             left -= settings.work.whole - max(0.0, settings.work.left)

@@ -68,13 +68,13 @@ def opacus_accountant() -> type:
         register_accountant("dpcore", opacus_accountant())
         engine = PrivacyEngine(accountant="dpcore")
     """
-    return _adapter(import_module("opacus.accountants").IAccountant)  # only who uses Opacus has it
+    return _adapter(import_module("opacus.accountants").IAccountant)  # only installed where Opacus is used
 
 
 def _adapter(base: type) -> type:
     """Return the class over Opacus's base class, which holds a list `history` and writes and reads its state."""
 
-    class OpacusAccountant(base):  # type: ignore[misc]  # a class that is known only where Opacus is
+    class OpacusAccountant(base):  # type: ignore[misc]  # a class that is known only where Opacus is installed
         """Opacus's interface; `history` stays a plain list, as Opacus and its checkpoints expect it."""
 
         def __init__(self) -> None:

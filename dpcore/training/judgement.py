@@ -166,7 +166,7 @@ class Refutation:
     """How sure the rate is: exact, certified, or a bracket."""
 
     def words(self) -> str:
-        """Say whom the attacker finds and what the claim promised, both in people of one crowd."""
+        """Say how many people the attacker finds and how many the claim allows, both out of the same crowd."""
         size = next(size for size in range(2, _LARGEST_CROWD + 1) if self._apart(10**size) or size == _LARGEST_CROWD)
         crowd = 10**size
         members, allowed = grouped(math.floor(self.tpr * crowd)), grouped(math.ceil(self.allowed * crowd))

@@ -144,7 +144,7 @@ def library_reports(
 ) -> pd.DataFrame:
     """Tabulate what the accountants of Opacus, dp-accounting and TensorFlow Privacy print for a run.
 
-    They account for single records in Poisson samples. Where a run is another one, their numbers are no bounds of it.
+    They account for single records in Poisson samples. For any other run, their numbers are not bounds.
 
     Parameters
     ----------

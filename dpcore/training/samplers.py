@@ -124,7 +124,7 @@ def _fixed_unknown(run: TrainingRun) -> tuple[str, float]:
 
 
 def epoch_steps(run: TrainingRun) -> int:
-    """Return the steps of an epoch, a part of a batch counted as a batch; 1/3 is three batches, although it is no double.
+    """Return the steps of an epoch, a part of a batch counted as a batch; 1/3 is three batches, though not a double.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ class Accountant:
     def would_exceed(
         self, budget: Budget | tuple[float, float], following: StepRecord | Sequence[Any] | None = None
     ) -> bool:
-        """Whether the budget is not certainly kept after further steps.
+        """Whether further steps may exceed the budget.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class Accountant:
         return {"history": self.history, "mechanism": MECHANISM}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over a state, also one of another accountant of Poisson samples: the history is the same.
+        """Load a state, including one from another accountant of Poisson samples: the history is the same.
 
         Parameters
         ----------

@@ -63,7 +63,7 @@ def step_ladder(
                 low, high = (float(side[0]) for side in gate.epsilon_bounds(_all(step, count), np.array([failing])))
                 note, what = f"at least {outward(low, 6, up=False)}", kind(low, high, "upper")
             except BudgetError as error:
-                checkpoint()  # raises if the time is over
+                checkpoint()  # raises if the time has run out
                 low, high, note, what = 0.0, math.inf, str(error), "none"
         if settings.work is not None:
             left = max(1.0, left - settings.work.whole + max(0.0, settings.work.left))

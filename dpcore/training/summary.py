@@ -120,7 +120,7 @@ class TrainingSummary:
 
     def statement(self) -> str:
         """Return a statement for a paper or model card: unit, sampler, relation, delta, mu, accountant, assumptions."""
-        version = vars(sys.modules["dpcore"])["__version__"]  # of the facade, which stands above this room
+        version = vars(sys.modules["dpcore"])["__version__"]  # set by the facade, a layer above this package
         run = self.run
         low, high = self.epsilon
         bracket = "" if low == high else f" (the true ε lies between {between(low, high)})"

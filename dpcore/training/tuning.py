@@ -133,7 +133,7 @@ def tuning_costs(region: TradeOff, runs: float, delta: float = 1e-5) -> pd.DataF
         try:
             low, high = _bounds(best, failing)
         except BudgetError as error:
-            checkpoint()  # raises if the time is over
+            checkpoint()  # raises if the time has run out
             rows.append((law.name, count, math.inf, alone[0], str(error), "none", "none"))
             continue
         if law.shape is None:

@@ -206,7 +206,7 @@ def _first(answers: FloatArray, threshold: float) -> int:
 @enter
 @dataclass(frozen=True)
 class ThresholdList(Threshold):
-    """Given answers; the data at hand are not looked at."""
+    """Given answers; the data at hand are ignored."""
 
     name = "threshold_list"
     title = "first answer above a threshold"

@@ -1,4 +1,4 @@
-"""What a query with its mechanism has to offer: a region, releases, errors, closed forms and a sentence.
+"""What a query with its mechanism offers: a region, releases, errors, closed forms and a sentence.
 
 A *pair* is one query answered by one mechanism at given parameters, for example a histogram with Laplace noise at
 epsilon = 0.5. A file of this package describes pairs:
@@ -9,7 +9,7 @@ epsilon = 0.5. A file of this package describes pairs:
     @dataclass(frozen=True)
     class CountLaplace(UtilityPair):
         name = "count_laplace"  # ClassVar[str]; how the command line, links and tests call it
-        ...  # the other class facts of `UtilityPair`
+        ...  # the other class attributes of `UtilityPair`
         epsilon: float = MAIN_EPSILON.field(0.5)  # every field has a Parameter of its own name, and a default
         probability: float = MISS.field(0.05)
 
@@ -76,7 +76,7 @@ class UtilityMeasure:
     level : float, default 0.95
         Of a quantile.
     larger_is_better : bool, default False
-        For success probabilities; errors are better small.
+        True for success probabilities; of errors, smaller ones are better.
     """
 
     name: str
@@ -128,7 +128,7 @@ class UtilityPair(ABC):
 
     name: ClassVar[str]  # "histogram_laplace"
     title: ClassVar[str]  # "histogram with Laplace noise"
-    query: ClassVar[str]  # "histogram"; pairs of one query stand together
+    query: ClassVar[str]  # "histogram"; pairs of one query are listed together
     mechanism: ClassVar[str]  # "Laplace"
     main: ClassVar[str] = "epsilon"  # the parameter that tables and figures move
     span: ClassVar[tuple[float, float]] = (0.05, 5.0)  # where the main parameter is usually drawn, log scale

@@ -57,7 +57,7 @@ def yes(data: Dataset, cut: float, n: int | None = None) -> tuple[int, int]:
 
 
 def steps_to_flip(s: int, n: int) -> int:
-    """Return D, how many of n answers with s yes must change until the majority (yes from n/2 on) changes."""
+    """Return D, how many of n answers with s yes must change until the majority (yes from n/2 upwards) changes."""
     need = (n + 1) // 2
     return s - need + 1 if s >= need else need - s
 

@@ -90,7 +90,7 @@ def _rounding(mean: float) -> float:
 
 
 def binomial_window(n: int, chance: tuple[float, float]) -> tuple[int, FloatArray]:
-    """Return the first count and the binomial masses from it on; all of them, or all but 1e-30 on each side.
+    """Return the first count and the binomial masses from it upwards; all of them, or all but 1e-30 on each side.
 
     Masses follow from that of the mode by ratios, whose logarithms are small: nothing is lost for large n.
     """

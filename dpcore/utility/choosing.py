@@ -120,7 +120,7 @@ class Choosing(UtilityPair):
         return Fact(measure, value, "upper", f"largest {what} or less: it only falls with ε")
 
     def monotone_facts(self, measure: str, parameter: str, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
-        """Return the promises, or say that there is none."""
+        """Return the promises, or say that there are none."""
         promises = () if parameter == "n" and self.biased(data) else self.promises(measure, parameter, data, n)
         if not promises:
             raise not_steady(self, measure, parameter)

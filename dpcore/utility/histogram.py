@@ -8,8 +8,9 @@ Renormalised frequencies. Let c be the true counts, v >= 0 the clipped ones, S t
 c. Then v/S - c/n = (v - c)/n + (v/S)(n - S)/n. Hence the l1 error is at most L/n + abs(S - n)/n <= 2 L/n; a difference of
 two distributions has l2^2 <= l1^2/2 and max <= l1/2; and l2 and max are at most those of (v - c)/n plus abs(S - n)/n,
 because v/S has norm at most 1. With T = abs(S - n)/n < 1 and v/S = c/n + e the last term of coordinate j is at most
-(c_j/n + abs(e_j)) T, so that max abs(e) <= (max abs(v - c)/n + T max c/n)/(1 - T). If S = 0 the uniform distribution is released: L = n then, and its errors are at most
-those that the bounds give. The bounds take expectations by Minkowski, and tails by Cantelli or Chebyshev.
+(c_j/n + abs(e_j)) T, so that max abs(e) <= (max abs(v - c)/n + T max c/n)/(1 - T). If S = 0 the uniform distribution is
+released: L = n then, and its errors are at most those that the bounds give. The bounds take expectations by Minkowski,
+and tails by Cantelli or Chebyshev.
 
 From below: by the same identity the l1 error is at least L/n - abs(S - n)/n, and with k bins l2^2 >= l1^2/k and
 max >= l1/k. This says something where the bins are many or full, so that the errors of S cancel and those of L add up.
@@ -133,7 +134,7 @@ class NoisyHistogram(AdditivePair):
         return self.noise_of_counts()
 
     def floor_of_counts(self) -> tuple[float, str, str]:
-        """Return the least variance of an unbiased count, for whom it holds, and its formula."""
+        """Return the least variance of an unbiased count, which mechanisms it holds for, and its formula."""
         return pure_floor(self.epsilon), PURE_FLOOR, r"k/(4\sinh^2(\varepsilon/2))"
 
     def coordinates(self, data: Dataset) -> int:
@@ -160,7 +161,7 @@ class NoisyHistogram(AdditivePair):
         return self.counts(data) - self.true_counts(data) * people
 
     def scale(self, n: int) -> float:
-        """Return what a count is multiplied with before it is released."""
+        """Return what a count is multiplied by before it is released."""
         return 1.0 if self.unit == COUNTS else 1.0 / n
 
     def answer(self, data: Dataset) -> NDArray[np.float64]:

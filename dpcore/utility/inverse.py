@@ -64,7 +64,7 @@ def requirement(
     pair : UtilityPair
         Query and mechanism; its other parameters stay.
     measure : str
-        A measure of the pair: errors shall be at most, success probabilities at least `target`.
+        A measure of the pair: errors should be at most, success probabilities at least `target`.
     target : float
         A finite number.
     data : Dataset

@@ -6,9 +6,10 @@ Gaussian: sigma = ||w||_2 s(epsilon, delta) / n in every coordinate, so the mean
 Laplace: column j gets scale d w_j / (n epsilon). Each coordinate is then (epsilon/d)-private whatever the widths, and the
 exact region is that of d Laplace answers of epsilon/d.
 
-*Empirical* accuracy compares a release with the mean of the data at hand, as they came: records moved to the box bias it. *Statistical* accuracy takes the data as the
-population: every release sees n fresh records drawn from it, and is compared with the population's mean. As the noise is
-independent of the sample, the mean squared error is that of the noise plus Var(x)/n.
+*Empirical* accuracy compares a release with the mean of the data at hand, as they came: records moved to the box bias
+it. *Statistical* accuracy takes the data as the population: every release sees n fresh records drawn from it, and is
+compared with the population's mean. As the noise is independent of the sample, the mean squared error is that of the
+noise plus Var(x)/n.
 
 Lower bounds for unbiased epsilon-DP mechanisms of a number whose records have width w, f moving by D_k = k w/n when k
 records change: the course's sup_k D_k^2 / (4 (1 + e^(2 k epsilon))) over k <= n, its corollary D_1^2 / (68 epsilon^2) for
@@ -103,7 +104,7 @@ class Mean(UtilityPair):
 
     @abstractmethod
     def least(self) -> tuple[float, str]:
-        """Return the least variance of an unbiased answer that moves by 1, and for whom it holds."""
+        """Return the least variance of an unbiased answer that moves by 1, and which mechanisms it holds for."""
 
     def widths(self, data: Dataset) -> NDArray[np.float64]:
         """Return the widths of the box; data with another number of columns are refused."""
@@ -234,7 +235,7 @@ class Mean(UtilityPair):
 
 
 def per_dimension(facts: list[Fact], d: int) -> list[Fact]:
-    """Return the facts, and those about mse once more per dimension."""
+    """Return the facts, with those about mse repeated per dimension."""
     shares = [
         Fact("mse_per_dimension", fact.value / d, fact.kind, fact.theorem, fact.formula, fact.about)
         for fact in facts

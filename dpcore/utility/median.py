@@ -133,7 +133,7 @@ class MedianExponential(Choosing):
         return np.array(self.truth(data))
 
     def bounds(self, data: Dataset, n: int | None = None) -> tuple[Fact, ...]:
-        """Return the corrected bound and the printed one, which is no bound where ties leave no balanced median."""
+        """Return the corrected bound and the printed one, which fails where ties leave no balanced median."""
         unbalance = np.abs(self.balance(data, n))
         least, best = float(unbalance.min()), int(np.sum(unbalance == unbalance.min()))
         right = corrected_bound(self.epsilon, self.size, self.within, least, best)

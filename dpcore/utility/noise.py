@@ -183,7 +183,7 @@ def worst_quantile(noise: CentredNoise, many: int, miss: float, counts: FloatArr
 
 
 def least_reach(missed: Callable[[float], float], miss: float, low: float, high: float) -> float:
-    """Return the smallest t from which on missed(t) <= miss, to a relative 1e-14 and rounded up.
+    """Return the smallest t such that missed <= miss from t upwards, to a relative 1e-14 and rounded up.
 
     `missed` falls; it is above `miss` at `low` and, but for rounding, not at `high`.
     """

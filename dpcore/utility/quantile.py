@@ -204,7 +204,7 @@ class QuantileExponential(UtilityPair):
         by_definition = {"within": "miss", "probability": "quantile"}
         own = tuple(f for f in self.closed_forms(data, n) if f.measure == measure and f.kind == "exact")
         ranks = measure in ("rank", "miss")
-        left_out = len(data.raw) != data.n  # then rank errors are others than the mechanism sees
+        left_out = len(data.raw) != data.n  # then the rank errors differ from those the mechanism sees
         if measure == by_definition.get(parameter) or (parameter == "epsilon" and ranks and not left_out):
             return own
         if parameter != "epsilon" or ranks:

@@ -95,7 +95,7 @@ class _Parts:
         )
 
     def tests(self) -> list[tuple[Points, Points]]:
-        """Return (inner, outer) points of all tests that matter; exact points stand on both sides."""
+        """Return (inner, outer) points of all tests that matter; exact points are in both."""
         most, middle = float(self.left[-1]), self.middle
         low, k = math.exp(-self.rate), math.exp(self.factor)
         # sums of positive terms: nothing cancels

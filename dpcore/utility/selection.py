@@ -36,7 +36,7 @@ MOVES = Choice(
 
 @dataclass(frozen=True)
 class ScoreTable(Picking):
-    """Given scores; the data at hand are not looked at."""
+    """Given scores; the data at hand are ignored."""
 
     query = "best of a table of scores"
     assumptions = (

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 _PANELS = 32  # on each side of every bias; with 20 nodes each, more of them change nothing beyond rounding
 _NOTHING = 1e-18  # tail left out of an integral: below the rounding of its value
-_MOST_BIASES = 32  # up to so many different biases the mean of the worst error is integrated; beyond, bounded
+_MOST_BIASES = 32  # up to this many different biases the mean of the worst error is integrated; beyond, bounded
 _MOST_TERMS = 1_000_000  # integers summed one by one
 
 
@@ -100,15 +100,15 @@ def off_quantile(parts: Sequence[Off], miss: float) -> float:
     each = -math.expm1(math.log1p(-miss) / sum(part.bias.size for part in parts))
     high = max(float(np.abs(part.bias).max()) + part.noise.reach(each) for part in parts)
     high = least_reach(at, miss, 0.0, high)
-    whole = float(round(high))  # errors of whole numbers are whole
+    whole = float(round(high))  # errors of integers are integers
     return whole if abs(whole - high) <= 1e-12 * high and at(whole) <= miss else high
 
 
 def off_mean(parts: Sequence[Off]) -> tuple[float, str]:
     """Return the mean of the largest error, and whether that is exact or an upper bound.
 
-    The integral of `missed` is taken where the biases are few, and, for whole noise, whole. Otherwise the largest bias and the
-    largest noise are added up.
+    The integral of `missed` is taken where there are few different biases, for integer noise where all biases are whole
+    and errors are moderate. Otherwise the largest bias and the largest noise are added up.
     """
     biases = np.unique(np.abs(np.concatenate([part.bias for part in parts])))
     ends = [part.noise.reach(_NOTHING / part.bias.size) for part in parts]

@@ -40,7 +40,7 @@ def simulate(
 ) -> pd.DataFrame:
     """Return what `releases` simulated releases say of every measure, with standard errors.
 
-    Releases are drawn in chunks, so memory stays bounded; a listener of `dpcore.core.effort` hears of every chunk.
+    Releases are drawn in chunks, so memory stays bounded; a listener of `dpcore.core.effort` is told about every chunk.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _summary(measure: UtilityMeasure, errors: NDArray[np.float64]) -> tuple[floa
 
 
 def _quantile(errors: NDArray[np.float64], level: float) -> tuple[float, float]:
-    """Return an order statistic, and a quarter of the distance of those two binomial deviations to its sides."""
+    """Return an order statistic, and a quarter of the gap between those two binomial deviations below and above."""
     n = len(errors)
     order = np.sort(errors)
     spread = 2.0 * math.sqrt(n * level * (1.0 - level))

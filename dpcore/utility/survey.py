@@ -38,7 +38,7 @@ OFF = Parameter(
     meaning="error of the share that counts as a miss",
     example=0.05,
 )
-MOST_EXACT = 2_000_000  # people; the exact law of more takes longer than it is worth beside Hoeffding's bound
+MOST_EXACT = 2_000_000  # people; for more, the exact law is not worth its time beside Hoeffding's bound
 ASSUMPTIONS = (
     "Each person randomizes alone before anybody sees the answer; every randomized answer may be published. "
     "Substitution of one record."

@@ -57,7 +57,7 @@ def _true_delta(epsilon: float, delta: float) -> float:
 
 
 def _edge(delta: float) -> float:
-    """Return the epsilon from which on the printed conditions miss this delta."""
+    """Return the epsilon above which the printed conditions miss this delta."""
 
     def misses(epsilon: float) -> bool:
         return _true_delta(epsilon, delta) > delta
@@ -66,7 +66,7 @@ def _edge(delta: float) -> float:
 
 
 def variance_for_many_queries() -> Evidence:
-    """Compute the true delta of noise that meets both printed conditions, and from which epsilon on it is too large."""
+    """Compute the true delta of noise that meets both printed conditions, and above which epsilon it is too large."""
     settings = ((60.0, 0.1), (60.0, 1e-5))
     true = [_true_delta(epsilon, delta) for epsilon, delta in settings]
     edges = [_edge(delta) for _, delta in settings]

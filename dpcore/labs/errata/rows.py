@@ -49,7 +49,7 @@ EVIDENCE: Final[dict[str, Callable[[], Evidence]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that the rows are about.
+    """A source that the rows are about.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Row:
     why : str
         The sentence that shows it.
     name_of_evidence : str, default ""
-        Name of the computation; empty if the sentence is all.
+        Name of the computation; empty if there is only the sentence.
     added : bool, default False
         Whether it was found while checking the first list.
     fails : str, default ""

@@ -1,4 +1,4 @@
-"""Examples of the reference: short Python for each public name, run when the site is built, so that the output is today's."""
+"""Examples of the reference: short Python for each public name, run when the site is built: the output is current."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ ROOMS: Final = (
     "dpcore.values",
     "dpcore.site",
 )
-NEEDS: Final = {"dpcore.certificates": "flint"}  # rooms that cannot be read without a library of others
+NEEDS: Final = {"dpcore.certificates": "flint"}  # rooms that need a third-party library to be read
 WIDEST: Final = 100  # characters of a signature on one line
 
 
@@ -106,7 +106,7 @@ def _page(section: str, room: str) -> Page:
             parts.append(_thing(composer, thing, module))
         return "".join(parts)
 
-    ids = Writer(room)  # a class and a function may have the same id but for a number
+    ids = Writer(room)  # a class and a function may have the same id apart from a number
     anchors = [(thing.name, ids.identifier(thing.name)) for thing in things]
     places = [SitePlace("function", f"{room}.{name}", path, anchor, f"`{room}.{name}`") for name, anchor in anchors]
     return Page(
@@ -176,7 +176,7 @@ def _module(file: str) -> Any:
 
 
 def described(value: Any) -> Any:
-    """Return a function or class as it stands in its source; None if it was made while the package was loaded."""
+    """Return a function or class as it is written in its source; None if it was made while the package was loaded."""
     plain = inspect.unwrap(value) if inspect.isroutine(value) else value
     try:
         file = inspect.getsourcefile(plain)
@@ -193,7 +193,7 @@ def _line(value: Any, source: Any) -> tuple[str, int]:
 
 
 def _signature(name: str, value: Any, source: Any) -> str:
-    """Return a signature with its types as they stand in the source, on one line if it is short."""
+    """Return a signature with its types as written in the source, on one line if it is short."""
     if source is None or not source.is_function:
         return signature(name, value)
     parameters = [one for one in source.parameters if one.name not in ("self", "cls")]

@@ -167,7 +167,7 @@ def _written(clusters: list[str], references: bytes) -> Citations:
 
 
 def harmless(nodes: list[Any]) -> list[Any]:
-    """Return what Pandoc made of a file of references as words only: no TeX that runs, no picture, no link but to a page.
+    """Return what Pandoc made of a file of references as words only: no TeX that runs, no picture, only links to pages.
 
     The reader of references hands the commands of TeX that it does not know, and those for pictures, on to the document.
     """

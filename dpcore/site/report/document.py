@@ -155,7 +155,7 @@ class Document:
 
     @property
     def date(self) -> str:
-        """The date as given, the newest that the inputs state, or today if that is asked for; never else from the clock."""
+        """The date as given, the newest that the inputs state, or today if asked for; otherwise no clock is read."""
         if self.front.date == TODAY:
             epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
             zone = dt.UTC

@@ -103,7 +103,7 @@ def add_picture(files: dict[str, bytes], name: str, kind: str, data: bytes, *, p
     if kind == "image/svg+xml":
         data, ending = (pdf_of(data, name), ".pdf") if pdf else (data, ".svg")
     plain = re.sub(r"[^A-Za-z0-9._-]", "-", Path(name).stem)
-    # one of as many names is free
+    # one of that many names is free
     names = (f"{plain}{f'-{n}' if n > 1 else ''}{ending}" for n in count(1))
     file = next(file for file in names if files.get(file, data) == data)
     files[file] = data

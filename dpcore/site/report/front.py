@@ -27,7 +27,7 @@ TODAY, NEWEST = "today", "newest"
 
 @dataclass(frozen=True)
 class Author:
-    """One of the people who sign."""
+    """An author of the report."""
 
     name: str
     affiliation: str = ""
@@ -46,7 +46,7 @@ class Front:
         Whether charts move, whether a list of contents is wanted, whether the list of numbers is shown, and whether a PDF is
         set in small type to fit on a page.
     authors : tuple of Author
-        Who signs.
+        The authors.
     parameters : mapping of str to float or str
         The values of ``[set]``, after those of the command line.
     values : mapping of str to (str, int)

@@ -104,7 +104,7 @@ class AstWriter:
         return {"pandoc-api-version": VERSION, "meta": meta, "blocks": blocks}
 
     def _authors(self) -> list[list[Node]]:
-        """Return who signs, each with an affiliation."""
+        """Return the authors, each with an affiliation."""
         authors = self.document.front.authors
         return [words(f"{one.name}{f' ({one.affiliation})' if one.affiliation else ''}") for one in authors]
 
@@ -153,7 +153,7 @@ class AstWriter:
         return blocks
 
     def _collect_notes(self) -> None:
-        """Read the footnotes, which stand at the end, before the text that names them."""
+        """Read the footnotes, which are at the end, before the text that names them."""
         place = next((i for i, token in enumerate(self.tokens) if token.type == "footnote_block_open"), None)
         if place is None:
             return
@@ -167,7 +167,7 @@ class AstWriter:
 
     def _until(self, end: str) -> list[Node]:
         blocks: list[Node] = []
-        while self.at < len(self.tokens):  # a token each round
+        while self.at < len(self.tokens):  # takes one token per pass
             token = self.tokens[self.at]
             self.at += 1
             if token.type == end:
@@ -214,7 +214,7 @@ class AstWriter:
     def _list(self, kind: str, start: int) -> Node:
         end = kind.replace("_open", "_close")
         items: list[list[Node]] = []
-        while self.tokens[self.at].type != end:  # a token each round, at least
+        while self.tokens[self.at].type != end:  # takes one token per pass, at least
             self.at += 1
             items.append(self._until("list_item_close"))
         self.at += 1
@@ -272,7 +272,7 @@ class AstWriter:
         label = self.labels.get(token.meta.get("key", ""))
         rows: list[list[list[Node]]] = []
         sides: list[str] = []
-        while self.tokens[self.at].type != "table_close":  # a token each round
+        while self.tokens[self.at].type != "table_close":  # takes one token per pass
             one = self.tokens[self.at]
             self.at += 1
             if one.type == "table_caption_open":

@@ -1,4 +1,4 @@
-"""A preview of a report: a server on this machine alone that builds it again when a file of it changes, and tells the browser."""
+"""A preview of a report: a local server that rebuilds it when one of its files changes, and tells the browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ADDRESS: Final = "127.0.0.1"
-POLL: Final = 0.25  # seconds between two looks at the files
+POLL: Final = 0.25  # seconds between two checks of the files
 WAIT: Final = 15.0  # seconds after which an idle connection of a browser is answered
 MOST_WAITING: Final = 16  # browsers that wait for a change at the same time
 _RELOAD: Final = """
@@ -117,7 +117,7 @@ def _time(path: Path) -> float:
 
 
 def server_of(preview: Preview, port: int) -> ThreadingHTTPServer:
-    """Return a server of a preview, on this machine alone; port 0 takes a free one."""
+    """Return a preview server for this machine alone; port 0 takes a free port."""
 
     class Handler(BaseHTTPRequestHandler):
         """Answers with the page, and with an event when it has changed."""
@@ -157,7 +157,7 @@ def server_of(preview: Preview, port: int) -> ThreadingHTTPServer:
                 self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing about requests."""
+            """Log no requests."""
 
     ThreadingHTTPServer.daemon_threads = True
     return ThreadingHTTPServer((ADDRESS, port), Handler)

@@ -1,4 +1,4 @@
-r"""What LaTeX and readers of TeX formulas need: a preamble for the signs of a text, and rows that may stand inside a formula."""
+r"""What LaTeX and readers of TeX formulas need: a preamble for the signs of a text, and rows inside formulas."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def preamble() -> str:
 
 
 def inside_formula(latex: str) -> str:
-    r"""Return a formula whose rows may stand inside ``\[ \]`` or ``$$``, where LaTeX refuses those that are formulas themselves.
+    r"""Return a formula with rows allowed in ``\[ \]`` or ``$$``, where LaTeX refuses rows that are formulas.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def rows_with_tags(latex: str) -> str:
     Returns
     -------
     str
-        The environment, which stands outside of ``\[ \]``.
+        The environment, which belongs outside of ``\[ \]``.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def pandoc(options: list[str], data: bytes, files: Mapping[str, bytes] | None = 
     Parameters
     ----------
     options : list of str
-        Formats and options; no file is named but a template or a target of ours.
+        Formats and options; they name no file except our own template or target.
     data : bytes
         Its input.
     files : mapping of str to bytes, optional
@@ -90,7 +90,7 @@ def typst_pdf(folder: Path) -> bytes:
 
 
 def picture_of(svg: str, form: str, ppi: float) -> bytes:
-    """Return somebody's SVG as ``png`` or ``pdf``; what is too large or no SVG is an error in one sentence."""
+    """Return a user's SVG as ``png`` or ``pdf``; what is too large or not an SVG is an error in one sentence."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-I", "-c", _SVG, form, str(ppi)]
         return _run(command, svg.encode(), Path(folder), "The converter of SVG pictures")

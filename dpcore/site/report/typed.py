@@ -1,4 +1,4 @@
-"""Numbers that somebody typed where a computed one could stand: in a claim they must be checked, in a sentence they are noted."""
+"""Numbers that somebody typed instead of computing: in a claim they must be checked, in a sentence they are noted."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def check_braces(text: Text, values: TextValues) -> None:
 
 
 def _without_values(text: str) -> str:
-    """Return a text in which computed values are letters, which no number follows."""
+    """Return a text in which every computed value is a letter, so that it is not taken for a typed number."""
     parts, at = [], 0
     for match in values_in(text):
         parts += [text[at : match.start()], "x"]

@@ -37,7 +37,7 @@ class LedgerDrawer(Drawer):
     folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
-        """Take the releases from one place."""
+        """Check that exactly one source is given for the releases."""
         if bool(self.file) == bool(self.rows):
             msg = "Give the releases either as a file or as rows."
             raise DomainError(msg)
@@ -85,7 +85,7 @@ class LedgerDrawer(Drawer):
 
     def _region(self) -> Any:
         regions: dict[str, Any] = {"ledger": Method(self.ledger, "named_region")}
-        if self.epsilon is not None:  # a budget that nobody stated must not stand on a label
+        if self.epsilon is not None:  # a budget that nobody stated must not be on a label
             regions["budget"] = call("dpcore:dp", self.epsilon, self.delta)
         return draws("dpcore.charts:region_figure", regions)
 

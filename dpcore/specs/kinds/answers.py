@@ -193,7 +193,7 @@ class PlainTableDrawer(Drawer):
     folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
-        """Take the rows from one place."""
+        """Check that exactly one source is given for the rows."""
         if bool(self.file) == bool(self.rows):
             msg = "Give the table either as a file or as rows."
             raise DomainError(msg)

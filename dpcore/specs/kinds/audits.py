@@ -42,7 +42,7 @@ class AuditDrawer(Drawer):
     folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
-        """Take the attack from one place."""
+        """Check that at most one source is given for the attack."""
         if self.mechanism and self.file:
             msg = "The attack is either simulated on a mechanism or read from a file; give one of them."
             raise DomainError(msg)

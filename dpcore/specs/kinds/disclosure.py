@@ -13,7 +13,7 @@ from dpcore.specs.recipes import File, Variable, call, draws
 
 @dataclass(frozen=True, kw_only=True)
 class ProtectionDrawer(TableDrawer):
-    """A table, and what is done to it before it is given away."""
+    """A table, and what is done to it before it is released."""
 
     quasi: tuple[str, ...] = fields.texts(words="columns that an attacker may know")
     generalise: str | None = fields.text(default=None, words="rules such as age:10, zip:2*")

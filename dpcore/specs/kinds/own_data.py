@@ -25,7 +25,7 @@ class TableDrawer(Drawer):
     folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
-        """Take the table from one place."""
+        """Check that exactly one source is given for the table."""
         if (self.file is None) == (self.sample is None):
             msg = "Name the table: either a sample dataset with sample, or a CSV file with file."
             raise DomainError(msg)

@@ -33,7 +33,7 @@ class PlanDrawer(Drawer):
     folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
-        """Take the table from one place at most."""
+        """Check that at most one source is given for the table."""
         if self.file is not None and self.sample is not None:
             msg = "Name one table: a sample dataset with sample, or a CSV file with file."
             raise DomainError(msg)

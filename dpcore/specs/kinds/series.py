@@ -48,7 +48,7 @@ class SeriesDrawer(TableDrawer):
     prior: str | float = fields.make(_prior, STATIONARY, "stationary, flat, known, or a variance")
 
     def __post_init__(self) -> None:
-        """Take the series from one place."""
+        """Check that exactly one source is given for the series."""
         if (self.matrix is None) != (self.covariance is None):
             msg = "matrix and covariance belong together: give both."
             raise DomainError(msg)

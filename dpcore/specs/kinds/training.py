@@ -90,7 +90,7 @@ class TrainingDrawer(Drawer):
     step: str | None = fields.expression(None, "the region of one step, in place of sigma and q")
 
     def __post_init__(self) -> None:
-        """Take the step from one place."""
+        """Check that exactly one source is given for the step."""
         numbers = self.sigma is not None and self.q is not None
         if numbers == (self.step is not None) or (self.sigma is None) != (self.q is None):
             msg = "A step is given by sigma and q, or by step, a region such as user_gaussian(1.1, 0.01, 3)."

@@ -66,7 +66,7 @@ class DataDrawer(QueryDrawer):
     folder: Path = field(default_factory=Path)
 
     def __post_init__(self) -> None:
-        """Take the data from one place."""
+        """Check that at most one source is given for the data, and that its options fit it."""
         if self.file is not None and self.sample is not None:
             msg = "The data are either a sample or a file; give one of them."
             raise DomainError(msg)

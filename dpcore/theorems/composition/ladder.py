@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from dpcore.regions.tradeoff import TradeOff
 
-Rung = tuple[int, str, str, float, str, str]  # a row, in the order of COLUMNS, but for the neighbours
+Rung = tuple[int, str, str, float, str, str]  # a row, in the order of COLUMNS, without the neighbours
 COLUMNS = ("k", "theorem", "title", "epsilon", "kind", "note", "neighbours")
 
 
@@ -43,7 +43,7 @@ def ladder(mechanism: TradeOff | str, delta: float = 1e-6, ks: Sequence[int] | N
     delta : float, default 1e-6
         By how much the whole composition may exceed e^epsilon, in [0, 1].
     ks : sequence of int, optional
-        Numbers of copies, by default those of `rungs`. A mechanism whose exact composition takes long is composed at
+        Numbers of copies, by default those of `rungs`. A mechanism that is slow to compose exactly is composed at
         powers of ten only.
 
     Returns

@@ -89,7 +89,7 @@ def _composed(region: TradeOff, delta: float) -> Row:
     try:
         low, high = (float(bound[0]) for bound in region.epsilon_bounds(delta))
     except BudgetError as error:
-        checkpoint(0.0)  # raises again if it was the time that ended
+        checkpoint(0.0)  # raises again if the time ran out
         return certainty("none", region), None, delta, "none", str(error)
     what = kind(low, high, "upper")
     note = region.theorem if what == EXACT else f"{region.theorem}; at least {outward(low, 6, up=False)}"

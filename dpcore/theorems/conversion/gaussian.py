@@ -64,7 +64,7 @@ def gaussian_mu(region: TradeOff) -> tuple[float, bool] | None:
 
 
 FIT_WORK = 2e7
-"""Operations allowed for the mu of a sentence: it asks the whole curve, which takes long while a region reveals next to nothing."""
+"""Operations allowed for the mu in a sentence: it needs the whole curve, which is slow if a region reveals little."""
 NO_MU = "Gaussian differential privacy: no μ is known within the work allowed."
 FIT_REFERENCE = "Dong, Roth, Su 2022, Definition 2.6; Kulynych et al. 2025"
 RANGE_FORMULA = (
@@ -100,7 +100,7 @@ def gaussian_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
 
 
 def bounded_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
-    """Return `gaussian_fit` within the work that a sentence may take; None also if that is not enough.
+    """Return `gaussian_fit` within the work that a sentence may take; also None if that is not enough.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def bounded_fit(region: TradeOff, alpha: float = ALPHA) -> BestGaussian | None:
         with effort(work=FIT_WORK):
             return gaussian_fit(region, alpha)
     except BudgetError:
-        checkpoint()  # raises if the time is over
+        checkpoint()  # raises if the time has run out
         return None
 
 
