@@ -19,6 +19,7 @@ from dpcore.charts.movable import FACTS, movable
 from dpcore.charts.theme import Look
 from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
+from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
 from dpcore.core.numerals import nearest
 from dpcore.words import grouped
@@ -350,14 +351,31 @@ def trouble(error: DpcoreError, key: str, place: DeltaGenerator | None = None) -
             st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
 
 
-def numbers(table: pd.DataFrame, key: str) -> None:
-    """Show a table with ten digits, its numbers written as everywhere else; they are still sorted as numbers."""
+def numbers(table: pd.DataFrame, key: str, headings: Mapping[str, str] | None = None) -> None:
+    """Show a table with ten digits, its numbers written as everywhere else; they are still sorted as numbers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    key : str
+        Its name on the page.
+    headings : mapping of str to str, optional
+        What stands above columns in place of their names, which files keep; with one for ``kind``, kinds are in words.
+    """
+    above = {name: label for name, label in (headings or {}).items() if name in table.columns}
     if table.size <= _MOST_WRITTEN:
         rows = table if table.index.is_unique else table.reset_index(drop=True)  # a styled table needs one name per row
-        st.dataframe(rows.style.set_uuid(key).format(_cell, na_rep=""), hide_index=True, width="stretch", key=key)
+        cells = rows.style.set_uuid(key).format(_cell, na_rep="")  # a name of its own: the one it gets tells its place
+        if "kind" in above:
+            cells = cells.format(lambda kind: WORDS.get(kind, kind), subset=["kind"])
+        st.dataframe(cells, hide_index=True, width="stretch", key=key, column_config=above)
         return
-    digits = {name: st.column_config.NumberColumn(format="%.10g") for name in table.select_dtypes("float").columns}
-    st.dataframe(table, hide_index=True, width="stretch", key=key, column_config=digits)
+    digits = {
+        name: st.column_config.NumberColumn(above.get(name), format="%.10g")
+        for name in table.select_dtypes("float").columns
+    }
+    st.dataframe(table, hide_index=True, width="stretch", key=key, column_config={**above, **digits})
 
 
 def _cell(value: object) -> str:
