@@ -368,7 +368,7 @@ def numbers(table: pd.DataFrame, key: str, headings: Mapping[str, str] | None = 
         rows = table if table.index.is_unique else table.reset_index(drop=True)  # a styled table needs one name per row
         cells = rows.style.set_uuid(key).format(_cell, na_rep="")  # a name of its own: the one it gets tells its place
         if "kind" in above:
-            cells = cells.format(lambda kind: WORDS.get(kind, kind), subset=["kind"])
+            cells = cells.format(lambda kind: WORDS.get(str(kind), str(kind)), subset=["kind"])
         st.dataframe(cells, hide_index=True, width="stretch", key=key, column_config=above)
         return
     digits = {
