@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.app import figure, page, work
 from dpcore.core.errors import DpcoreError
+from dpcore.core.kinds import HEADINGS
 from dpcore.labs.errata import KINDS, NOTE, READING, Row, rows, sources
 
 ALL = "all"
@@ -16,6 +17,15 @@ ANY = "All sources"
 FIRST = "gaussian-every-epsilon"
 DEFAULTS: dict[str, Any] = {"err_source": ANY, "err_kind": ALL, "err_row": FIRST}
 TABLE = "err_table"
+NUMBERS = {
+    **HEADINGS,
+    "setting": "Setting",
+    "stated": "What it gives",
+    "says": "The source says",
+    "true": "Computed",
+    "refuted": "Contradicts it",
+}
+"""Headings of the evidence."""
 
 
 def titles() -> dict[str, str]:
@@ -101,20 +111,14 @@ def show_row(row: Row) -> None:
         return
     st.markdown(f"**Evidence.** {figure.sentence(text)}")
     if numbers is not None and len(numbers):
-        figure.numbers(with_column_names(numbers), f"err_numbers_{row.name}")
-
-
-def with_column_names(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers with readable column names."""
-    names = {"stated": "what it gives", "says": "the source says", "true": "computed", "refuted": "contradicts it"}
-    return numbers.rename(columns=names)
+        figure.numbers(numbers, f"err_numbers_{row.name}", NUMBERS)
 
 
 def listing(selection: tuple[Row, ...]) -> None:
     """List the rows; a click selects one."""
     by_name = {source.name: source.title for source in sources()}
     cells = [(by_name[r.source], r.place, r.kind, r.why, r.fails, "new" if r.added else "") for r in selection]
-    frame = pd.DataFrame(cells, columns=["source", "place", "kind", "what is wrong", "where it fails", "found here"])
+    frame = pd.DataFrame(cells, columns=["Source", "Place", "Kind", "What is wrong", "Where it fails", "Found here"])
 
     def choose() -> None:
         lines = st.session_state[TABLE]["selection"]["rows"]

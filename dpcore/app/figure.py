@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no types
 import streamlit as st
 
@@ -18,7 +19,9 @@ from dpcore.charts.movable import FACTS, movable
 from dpcore.charts.theme import Look
 from dpcore.charts.zoom import zoomable
 from dpcore.core.errors import BudgetError, DomainError, DpcoreError
+from dpcore.core.kinds import WORDS
 from dpcore.core.notices import collected
+from dpcore.core.numerals import nearest
 from dpcore.words import grouped
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from dpcore.charts.figure import Figure
 
 MOST_ROWS: Final = 10_000
+_MOST_WRITTEN: Final = 20_000
+"""Cells of a table whose numbers are written here, which takes time; the browser writes those of a longer one, 1e-5 as 0.00001."""
 TABLE, EXPORT, CODE, LINK = "Table", "Export", "Code", "Link"
 FONT: Final = '"Source Sans", sans-serif'
 """Font of the texts in charts: that of the page around them, which Streamlit gives to axes and legends only."""
@@ -346,10 +351,35 @@ def trouble(error: DpcoreError, key: str, place: DeltaGenerator | None = None) -
             st.button("Try again", icon=":material/replay:", on_click=work.try_again, key=f"{key}_again")
 
 
-def numbers(table: pd.DataFrame, key: str) -> None:
-    """Show a table with ten digits and small numbers in scientific notation."""
-    digits = {name: st.column_config.NumberColumn(format="%.10g") for name in table.select_dtypes("float").columns}
-    st.dataframe(table, hide_index=True, width="stretch", key=key, column_config=digits)
+def numbers(table: pd.DataFrame, key: str, headings: Mapping[str, str] | None = None) -> None:
+    """Show a table with ten digits, its numbers written as everywhere else; they are still sorted as numbers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    key : str
+        Its name on the page.
+    headings : mapping of str to str, optional
+        What stands above columns in place of their names, which files keep; with one for ``kind``, kinds are in words.
+    """
+    above = {name: label for name, label in (headings or {}).items() if name in table.columns}
+    if table.size <= _MOST_WRITTEN:
+        rows = table if table.index.is_unique else table.reset_index(drop=True)  # a styled table needs one name per row
+        cells = rows.style.set_uuid(key).format(_cell, na_rep="")  # a name of its own: the one it gets tells its place
+        if "kind" in above:
+            cells = cells.format(lambda kind: WORDS.get(str(kind), str(kind)), subset=["kind"])
+        st.dataframe(cells, hide_index=True, width="stretch", key=key, column_config=above)
+        return
+    digits = {
+        name: st.column_config.NumberColumn(above.get(name), format="%.10g")
+        for name in table.select_dtypes("float").columns
+    }
+    st.dataframe(table, hide_index=True, width="stretch", key=key, column_config={**above, **digits})
+
+
+def _cell(value: object) -> str:
+    return nearest(float(value), 10) if isinstance(value, float | np.floating) else str(value)
 
 
 def sentence(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.app import work
 from dpcore.core.domains import PROBABILITY
 from dpcore.core.errors import DomainError
+from dpcore.core.kinds import HEADINGS as KINDS
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
 from dpcore.local import (
@@ -33,6 +34,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = {measure.title: measure.name for measure in MEASURES.values()} | {RATIO: "kl"}
+HEADINGS = {
+    **KINDS,
+    "bound": "Bound",
+    "formula": "Formula",
+    "value": "Value",
+    "truth": "True value",
+    "holds": "Holds",
+    "of": "About",
+    "note": "Note",
+}
+"""Headings of the table of bounds."""
 BEST, TWO, MANY = "best channel", "binary mechanism", "randomized response"
 CHANNELS = {BEST: "best", TWO: "binary", MANY: "randomized_response"}
 MOST_TIMES = 1000

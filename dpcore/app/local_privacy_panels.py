@@ -15,6 +15,7 @@ from dpcore.app.inputs import DELTAS, LOSSES, even_values, round_values, slider_
 from dpcore.app.local_privacy import (
     CHANNELS,
     DEFAULTS,
+    HEADINGS,
     LONGEST,
     MOST_PAGE_EPSILON,
     MOST_TIMES,
@@ -152,6 +153,7 @@ def _table(texts: list[str], names: str) -> None:
             width="stretch",
             on_change=_take_table,
             args=(key, frame),
+            column_config={"letter": "Letter", "p0": "P0", "p1": "P1"},
         )
         st.caption("Rows can be added and deleted; while a column does not add up to 1, the page says so.")
 
@@ -232,10 +234,10 @@ def show_bounds(view: LocalPrivacyView) -> None:
     wrong = table[(table["holds"] == "no") & (table["kind"] != "no bound")]
     if len(wrong):
         st.error(f"A bound stated as proved fails here: {plain(', '.join(wrong['bound']))}.")
-    figure.numbers(table, "local_bounds")
+    figure.numbers(table, "local_bounds", HEADINGS)
     st.caption(
-        "t is the total variation of P0 and P1; truth is the quantity that is bounded, computed by the linear program. Upper "
-        "and lower bounds hold for every channel that keeps the promise."
+        "t is the total variation of P0 and P1; the true value is the quantity that is bounded, computed by the linear "
+        "program. Upper and lower bounds hold for every channel that keeps the promise."
     )
     notes = not_applicable(view.question, view.promise, view.measure)
     if notes:

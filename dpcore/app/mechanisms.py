@@ -39,6 +39,7 @@ LONGEST = 2000
 LEAST_DELTA = 1e-12  # what a logarithmic axis can show of δ = 0
 _SAME = 1e-9  # relative difference below which a test is the best one
 _ROUNDING = 1e-15
+_GOAL_DIGITS, _ALL_DIGITS = 6, 17  # of the number that meets a goal: as a rule, and every digit of a double
 
 
 # ---- what is looked at ---------------------------------------------------------------------------------------
@@ -189,10 +190,20 @@ def goal_words(row: pd.Series[Any], epsilon: float, delta: float, k: int) -> str
     name, value = str(row["parameter"]), float(row["value"])
     noise = name in {"sigma", "scale", "halfwidth"}
     least = "the least" if noise else "the largest"
+    what = "epsilon of the mechanism" if name == "epsilon" else name
+    shown = outward(value, _GOAL_DIGITS, up=True) if noise else _beside(value, epsilon)
     kinds = {"exact": "exact", "upper": "upper bound", "lower": "lower bound"}
     answers = "one answer" if k == 1 else f"{grouped(k)} answers"
     return (
-        f"For {answers} within ε = {nearest(epsilon)} and δ = {nearest(delta)}, {least} {name} is **{outward(value, 6, up=noise)}** "
+        f"For {answers} within ε = {nearest(epsilon)} and δ = {nearest(delta)}, {least} {what} is **{shown}** "
         f"({kinds[str(row['kind'])]}, rounded to the safe side): `{row['expression']}` reaches δ = "
         f"{outward(float(row['delta']), 4)} at ε = {nearest(float(row['epsilon']))}."
+    )
+
+
+def _beside(value: float, epsilon: float) -> str:
+    """Return a number rounded down, with more digits where fewer would show the goal's epsilon in place of a larger number."""
+    texts = (outward(value, digits, up=False) for digits in range(_GOAL_DIGITS, _ALL_DIGITS))
+    return next(
+        (text for text in texts if value <= epsilon or float(text) > epsilon), outward(value, _ALL_DIGITS, up=False)
     )

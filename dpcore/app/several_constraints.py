@@ -12,6 +12,7 @@ from dpcore.app import inputs, work
 from dpcore.constraints import Constraints, ContainingProduct, Split, activity, conjectured, containing, corners, split
 from dpcore.core.domains import COUNT
 from dpcore.core.errors import DomainError
+from dpcore.core.kinds import HEADINGS as KINDS
 from dpcore.core.numerals import nearest
 from dpcore.core.results import result
 from dpcore.language.numbers import read_value
@@ -37,6 +38,34 @@ SLIDERS = ("cons_k_slider",)
 LONGEST = 2000
 HEIGHT = 420
 EPSILON, DELTA, STATUS = "ε", "δ", "status"
+HEADINGS = {
+    **KINDS,
+    "statement": "Statement",
+    "epsilon": EPSILON,
+    "delta": DELTA,
+    "status": "Status",
+    "delta_of_others": "δ of the others",
+    "by": "Implied by",
+    "reason": "Why",
+    "delta_of_guess": "δ of the guess",
+    "note": "Note",
+    "loss": "Loss",
+    "step": "Step",
+    "drop": "Drop",
+    "weight": "Weight",
+    "explained": "Explained",
+    "excess": "Excess",
+    "factor_epsilon": "ε of the factor",
+    "copies": "Copies",
+    "left_over": "Left over",
+    "outcome": "Outcome",
+    "start": "Start",
+    "first_epsilons": "ε at the start",
+    "factor_epsilons": "ε of the factors",
+    "total_delta": "Total δ",
+    "area_between": "Area between the borders",
+}
+"""Headings of the page's tables; p and q of the dominating pair are explained above theirs."""
 
 
 # ---- the list and its compositions ---------------------------------------------------------------------------

@@ -10,11 +10,10 @@ import streamlit as st
 from dpcore.app import figure, inputs, page, several_constraints, work
 from dpcore.app.export import csv_of
 from dpcore.app.figure import numbers, plain, sentence
-from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, STATUS, ConstraintsView
+from dpcore.app.several_constraints import DEFAULTS, DELTA, EPSILON, HEADINGS, STATUS, ConstraintsView
 from dpcore.constraints import Constraints, dominating_pair
 from dpcore.constraints.containing import MOST_FACTORS
 from dpcore.core.errors import DpcoreError
-from dpcore.core.numerals import nearest
 
 if TYPE_CHECKING:
     from dpcore.constraints import Split
@@ -88,7 +87,9 @@ def _editor(constraints: Constraints) -> None:
         column_config={
             EPSILON: st.column_config.NumberColumn(help="From 0 upwards; 0 bounds the total variation.", **digits),
             DELTA: st.column_config.NumberColumn(help="From 0 to 1.", max_value=1.0, **digits),
-            STATUS: st.column_config.TextColumn(help="Whether the region would be larger without the statement."),
+            STATUS: st.column_config.TextColumn(
+                HEADINGS[STATUS], help="Whether the region would be larger without the statement."
+            ),
         },
     )
 
@@ -115,7 +116,7 @@ def show_activity(view: ConstraintsView) -> None:
         figure.trouble(error, "constraints_checking")
         return
     st.markdown(sentence(several_constraints.activity_words(table)))
-    numbers(table, "cons_activity")
+    numbers(table, "cons_activity", HEADINGS)
 
 
 def show_corners(view: ConstraintsView) -> None:
@@ -128,7 +129,7 @@ def show_corners(view: ConstraintsView) -> None:
         figure.trouble(error, "constraints_listing")
         return
     st.markdown(sentence(words))
-    numbers(table, "cons_corners")
+    numbers(table, "cons_corners", HEADINGS)
     st.download_button(
         "Corners as CSV",
         data=lambda: csv_of(table),
@@ -150,7 +151,7 @@ def show_pair(view: ConstraintsView) -> None:
         "list reveals more than a draw from this pair; k of them reveal at most k draws."
     )
     table = dominating_pair(view.constraints.region)
-    numbers(table.assign(loss=[nearest(loss) for loss in table["loss"]]), "cons_pair_numbers")
+    numbers(table, "cons_pair_numbers", HEADINGS)
 
 
 # ---- splitting -----------------------------------------------------------------------------------------------
@@ -209,7 +210,7 @@ def ask_step(answer: Split) -> int:
         "\n".join(plain_line(line) for line in several_constraints.step_words(answer)[:step]) or "No step taken yet."
     )
     with st.expander("All steps as a table", icon=":material/table_rows:"):
-        numbers(answer.steps, "cons_steps")
+        numbers(answer.steps, "cons_steps", HEADINGS)
     return step
 
 
@@ -259,4 +260,4 @@ def show_product(region: TradeOff, m: int) -> None:
     st.code(str(around.region), language=None, wrap_lines=True)
     figure.show(several_constraints.product_spec(region, m), key="cons_product", words="Drawing", link=False)
     with st.expander("Starts of the search", icon=":material/table_rows:"):
-        numbers(around.starts, "cons_starts")
+        numbers(around.starts, "cons_starts", HEADINGS)

@@ -12,6 +12,7 @@ from dpcore import specs
 from dpcore.app import errata as view
 from dpcore.app.page import presets
 from dpcore.labs.errata import rows
+from tests.app import visits
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "15_Errata.py"
 
@@ -33,11 +34,15 @@ def test_the_default_row_is_refuted_on_the_page() -> None:
     app = opened()
     assert app.title[0].value == "Errata"
     assert "At ε = 10 and δ = 1e-5 the true δ is 2.265e-5" in said(app)
-    numbers = next(frame.value for frame in app.dataframe if "computed" in frame.value.columns)
-    assert numbers["contradicts it"].all()
+    evidence = next(frame for frame in app.dataframe if "refuted" in frame.value.columns)
+    assert evidence.value["refuted"].all()
+    assert visits.headings(evidence) == [
+        "Setting", "What it gives", "The source says", "Computed", "What it is", "Contradicts it"
+    ]  # fmt: skip
+    assert "1e-5" in visits.written(evidence)["stated"].tolist()
     assert "**Where it fails.** At ε = 8.42 and above" in said(app)
-    listing = next(frame.value for frame in app.dataframe if "what is wrong" in frame.value.columns)
-    assert (listing.loc[listing["kind"] == "false", "where it fails"] != "").all()
+    listing = next(frame.value for frame in app.dataframe if "What is wrong" in frame.value.columns)
+    assert (listing.loc[listing["Kind"] == "false", "Where it fails"] != "").all()
     assert len(listing) == len(rows())
     assert not listing.isna().any().any()
     assert len(app.get("vega_lite_chart")) == 1
@@ -54,7 +59,7 @@ def test_every_example_opens(preset: object) -> None:
 
 def test_filters_keep_only_their_rows() -> None:
     app = opened(err_source="Course on private machine learning", err_kind="misprint")
-    listing = next(frame.value for frame in app.dataframe if "what is wrong" in frame.value.columns)
+    listing = next(frame.value for frame in app.dataframe if "What is wrong" in frame.value.columns)
     assert len(listing) == len(rows("course", "misprint")) > 0
     assert app.selectbox(key="err_row").value == "gdp-twice"
 

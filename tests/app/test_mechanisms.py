@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import Any, cast
 
@@ -144,7 +145,8 @@ def test_the_first_view() -> None:
     assert "**DP-TV** (exact)" in said(app)
     assert "**μ-GDP** (upper bound): μ = 1.0301 (rounded up)." in said(app)
     assert "The claim of ε = 1 holds" in said(app)
-    assert "laplace(1.000002)" in said(app)
+    assert "the largest epsilon of the mechanism is **1.000002**" in said(app)
+    assert "`laplace(1.000002)` reaches δ = 1e-6 at ε = 1." in said(app)
     assert not errors(app)
 
 
@@ -215,6 +217,19 @@ def test_the_goal_can_be_looked_at() -> None:
     next(button for button in app.button if button.label == "Look at this noise").click()
     ran(app)
     assert app.text_input(key="expression").value.startswith("gaussian(11.797")
+
+
+@pytest.mark.parametrize("text", ["laplace(1)", "rr(1, 5)", "geometric(1, 3)", "exponential(1)"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (1.0, 1e-9), (0.3, 1e-13), (1.0, 0.0)])
+def test_the_number_for_a_goal_is_on_the_safe_side_and_never_the_goal_in_place_of_a_larger_one(
+    text: str, epsilon: float, delta: float
+) -> None:
+    row = calibrate(calibration_text(cast("Any", parse(text))), epsilon=epsilon, delta=delta).iloc[0]
+    words = mechanisms.goal_words(row, epsilon, delta, 1)
+    (shown,) = re.findall(r"the largest epsilon of the mechanism is \*\*(.+?)\*\*", words)
+    assert float(shown) <= row["value"]
+    assert (float(shown) > epsilon) == (row["value"] > epsilon)
+    assert len(shown) < 18
 
 
 @pytest.mark.parametrize(

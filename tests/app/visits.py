@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,6 +119,17 @@ def listing(app: AppTest, name: str) -> str:
 def frame(app: AppTest, column: str) -> Any:
     """Return the first table that has a column."""
     return next(table.value for table in app.dataframe if column in table.value.columns)
+
+
+def headings(table: Any) -> list[str]:
+    """Return what stands above the columns of a table on the page."""
+    configured = json.loads(table.proto.columns or "{}")
+    return [configured.get(name, {}).get("label") or name for name in table.value.columns]
+
+
+def written(table: Any) -> Any:
+    """Return the cells of a table as the page writes them."""
+    return convert_arrow_bytes_to_pandas_df(table.proto.arrow_data.styler.display_values)
 
 
 def sources_without(*mine: str) -> str:
