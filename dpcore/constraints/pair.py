@@ -39,8 +39,8 @@ def dominating_pair(region: TradeOff) -> pd.DataFrame:
     r"""Return the pair of distributions whose trade-off is the polygon: its segments, read as probabilities.
 
     A segment of slope :math:`-e^L` is an answer with loss L; its width is the probability under P0 (the record is not
-    in the data) and its drop the probability under P1. In words: no mechanism that the region allows reveals more, and the
-    mechanism that releases a draw of this pair reveals as much.
+    in the data) and its drop the probability under P1. In words: no mechanism that the region allows reveals more, and
+    the mechanism that releases a draw of this pair reveals as much.
 
     Parameters
     ----------
