@@ -24,7 +24,7 @@ else:
     pd = LateModule("pandas")
 
 MARK: Final = "'"
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # Chinese and Japanese spreadsheets accept the full-width signs
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # full-width signs count in Chinese and Japanese spreadsheets
 _MARKED: Final = re.compile(rf"{MARK}{_FORMULA.pattern}")
 _QUOTED: Final = re.compile(r'[",\r\n]')
 _WHOLE: Final = re.compile(r"-?[0-9]{1,300}")

@@ -40,8 +40,8 @@ class NamedMatrix:
 def read_matrix(sheet: Sheet, what: str = "The matrix") -> NamedMatrix:
     """Return the square matrix in a file.
 
-    The file contains only numbers; or the names of the columns above them; or names above and on the left, with any text
-    or nothing in the corner. Names on the left may be in any order: the rows are sorted into the order of the columns.
+    The file has only numbers; or the names of the columns above them; or names above and on the left, with any text or
+    nothing in the corner. Names on the left may be in any order: the rows are sorted into the order of the columns.
 
     Parameters
     ----------
