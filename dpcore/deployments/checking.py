@@ -98,7 +98,7 @@ def _row(one: Deployment, quantity: str, at: float, value: float, region: object
 
 
 def _judged(upper: float, least: float, stated: Stated | None) -> str:
-    """Return the verdict on a published ε: `upper` follows from its source, `least` from the least source that rounds to it."""
+    """Judge a published ε: `upper` follows from its source, `least` from the least value that rounds to it."""
     if stated is None:
         return NEW
     if upper <= stated.value:
@@ -205,7 +205,7 @@ def _attacks(one: Deployment, region: TradeOff, neighbours: str, measures: Seque
 
 
 def _gaussian(one: Deployment, region: TradeOff, neighbours: str) -> list[Row]:
-    """Return the smallest μ over the range of distinguishable rates; None if no finite one holds there."""
+    """Return the smallest μ over the range of distinguishable rates; no rows if no finite one holds there."""
     try:
         fit = gaussian_fit(region)
     except DpcoreError:
