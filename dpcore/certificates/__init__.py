@@ -1,7 +1,7 @@
 """Certificates: a number with the proof of its bracket, in a small file that `dpcore-verify` checks without dpcore.
 
-The numbers are those of the tables; the plan of the proof is found by trying, and a certificate is returned only if the checker
-accepts it. Needs python-flint (the extra ``verify``).
+The numbers are those of the tables; the plan of the proof is found by trial, and a certificate is returned only if the
+checker accepts it. Needs python-flint (the extra ``verify``).
 """
 
 from dpcore.core.errors import DomainError

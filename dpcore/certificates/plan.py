@@ -1,6 +1,6 @@
-"""The plan of a proof: which method encloses delta of a composition closely enough, and with which line, window and nodes.
+"""The plan of a proof: which method encloses delta of a composition tightly enough, with which line, window and nodes.
 
-A plan is found by trying. Nothing depends on how it was found: the checker proves or rejects what it says.
+A plan is found by trial. Nothing depends on how it was found: the checker proves or rejects what it says.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BITS = (128, 320, 1200, 3000)  # of a sum; more only if the enclosure is too wi
 _HALVES = (128, 320)
 _FEW_STEPS, _MOST_STEPS = 150, 1000  # Laplace steps whose residues are summed before a line is tried, and after it
 _MOST_NODES = 40_000
-_IDLE, _DEAR = 0.9, 2000  # a line is left if more nodes do not narrow it; at the second time where they cost little
+_IDLE, _DEAR = 0.9, 2000  # a line is dropped if more nodes do not narrow it; where they are cheap, the second time
 _COARSE, _FINE = 60.0, 4000.0  # lattices before and after the halves are tried: their fineness
 _MOST_DIGITS = 600.0  # nats by which the largest term of a sum may exceed the goal
 _FACTORS = (0.15, 0.25, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0)  # lines tried, in units of the saddle point
@@ -72,17 +72,17 @@ class CertificateQuestion:
     lower: float
     upper: float
     width: float = math.inf
-    """How wide the enclosure may be besides."""
+    """How wide the enclosure may be in any case."""
     margin: float = 0.0
     """Relative error of the bounds themselves, where they were computed from those of a larger region."""
 
     def composition(self) -> Composition:
-        """Return the part at the precision in force, in its direction."""
+        """Return the part at the current precision, in its direction."""
         leaf = compositions(region(self.tree))[self.part]
         return leaf.reversed() if self.backward else leaf
 
     def evaluation(self, method: str, bits: int, **more: Any) -> dict[str, Any]:
-        """Return an evaluation as the certificate writes it."""
+        """Return an evaluation as written in the certificate."""
         direction = "backward" if self.backward else "forward"
         start = {"part": self.part} if self.part else {}
         return {**start, "epsilon": self.epsilon, "direction": direction, "method": method, "bits": bits, **more}
@@ -111,17 +111,17 @@ def plan(question: CertificateQuestion) -> dict[str, Any]:
     Parameters
     ----------
     question : CertificateQuestion
-        What is to be enclosed, and how closely.
+        What to enclose, and how tightly.
 
     Returns
     -------
     dict
-        An evaluation as a certificate writes it.
+        An evaluation as written in a certificate.
 
     Raises
     ------
     Unproved
-        If no method settles it; the message is that of the last one.
+        If no method settles it; the message is that of the last method.
     """
     reason = Unproved("No method of the checker applies.")
     before, skipped, last, width, idle = ctx.prec, "", "", math.inf, 0
@@ -133,7 +133,7 @@ def plan(question: CertificateQuestion) -> dict[str, Any]:
             try:
                 if question.settled(found := question.attempt(evaluation)):
                     return evaluation
-                if question.refuted(found):  # said at once: no other method changes it
+                if question.refuted(found):  # raised at once: no other method changes it
                     msg = f"Refuted: delta({question.epsilon}) lies in {found.low.str(20)} to {found.high.str(20)}, not in [{question.lower!r}, {question.upper!r}]."
                     raise Refuted(msg)  # noqa: TRY301  it leaves the loop
                 now = float(found.high - found.low)
@@ -157,7 +157,7 @@ def plan(question: CertificateQuestion) -> dict[str, Any]:
 
 
 def _tries(question: CertificateQuestion) -> Iterator[dict[str, Any]]:
-    """Yield evaluations, those that are short to check first."""
+    """Yield evaluations, the quickest to check first."""
     ctx.prec = 64
     composition = question.composition()
     _, rest = split(composition)
@@ -187,7 +187,7 @@ def _may_be_cut(composition: Composition) -> bool:
 
 
 def _fineness(composition: Composition) -> float:
-    """Return how many intervals a lattice needs about: the widest law in steps of the lattice; inf without a lattice."""
+    """Return roughly how many intervals a lattice needs: the widest law in lattice steps; inf without a lattice."""
     if not contour.is_lattice(composition):
         return math.inf
     atoms, _ = split(composition)
@@ -201,7 +201,7 @@ def _fineness(composition: Composition) -> float:
 
 @dataclass
 class _Shape:
-    """log M of a composition on the real axis, kept."""
+    """log M of a composition on the real axis, cached."""
 
     composition: Composition
     known: dict[float, float] = field(default_factory=dict)
@@ -253,7 +253,7 @@ def _log(law: Law, c: float) -> float:
 
 
 def _table(law: Law, c: float) -> tuple[FloatArray, FloatArray]:
-    """Return losses and their masses in the law tilted to c, in doubles; up to a factor."""
+    """Return losses and their masses in the law tilted to c, in doubles, up to a factor."""
     if isinstance(law, Sampled):
         losses, logs = _terms(law, c, 1500)
         return losses, np.exp(logs - logs.max())
@@ -278,7 +278,7 @@ Candidate = tuple[float, float, float, float, float, float]
 
 
 def _lines(question: CertificateQuestion, *methods: str) -> Iterator[dict[str, Any]]:
-    """Yield sums over lines with more and more nodes, by the method that needs fewer of them first."""
+    """Yield sums over lines with more and more nodes, starting with the method that needs fewer."""
     ctx.prec = 64
     candidates = {method: _candidates(question, method) for method in methods}
     for method in sorted(candidates, key=lambda method: candidates[method][0][0]):
@@ -320,7 +320,7 @@ def _on_lines(question: CertificateQuestion, method: str, candidates: list[Candi
             raise Unproved(msg)
         bits = 80 + int(digits / math.log(2)) + int(math.log2(sum(k for _, k in composition.parts) + 1))
         written = str(math.ceil(window / step)) if step else _short(window)
-        # nodes of a sampled Gaussian are dear, and its bounds need more of them
+        # nodes of a sampled Gaussian are expensive, and its bounds need more of them
         for more in (
             (1.1, 1.8, 3.0, 5.0, 9.0, 20.0) if sampled else (0.6, 0.8, 1.0, 1.3, 1.8, 2.6, 4.0, 8.0, 30.0, 120.0)
         ):
@@ -339,7 +339,7 @@ def _step(composition: Composition) -> Fraction:
 
 
 def _candidate(shape: _Shape, epsilon: float, c: float, goal: float) -> Candidate:
-    """Return the window and the nodes of one line."""
+    """Return the window and the nodes for one line."""
     spread = shape.spread(c)
     height = shape.log(c) - c * epsilon - math.log(c) - math.log1p(c) - math.log(goal)
     digits = max(4.0, height)
@@ -358,9 +358,9 @@ def _window(shape: _Shape, epsilon: float, place: float, goal: float) -> float:
 
 
 def _saddle(function: Callable[[float], float], most: float) -> float:
-    """Return about the smallest place of a function of c > 0, convex along log c near it."""
+    """Return approximately where a function of c > 0, convex in log c near its minimum, is smallest."""
     at = 1.0
-    while at < most and function(2 * at) < function(at):  # doubles to the most
+    while at < most and function(2 * at) < function(at):  # doubles up to the maximum
         at *= 2
     while at > 2.0**-16 and function(at / 2) < function(at):  # halves to 2^-16
         at /= 2
@@ -376,5 +376,5 @@ def _saddle(function: Callable[[float], float], most: float) -> float:
 
 
 def _short(value: float) -> str:
-    """Return a few digits of a parameter; none is needed to be exact."""
+    """Return a few digits of a parameter, which need not be exact."""
     return numeral(float(nearest(value)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MARGIN = 4e-16  # a few roundings of doubles
 _LARGE = 40.0  # from here on e^epsilon - 1 and e^epsilon are the same double
 _TINY = 1e-300  # a delta of 0 is proved or not, whatever the width
-_NEAR = 1e-15  # of an epsilon inside a sample, which is no decimal
+_NEAR = 1e-15  # of an epsilon inside a sample, which is not a decimal
 
 
 class Proof:
@@ -53,11 +53,11 @@ class Proof:
         lower, upper : float
             The bracket; 0 and 1 ask for nothing on that side.
         rough : bool, default False
-            Whether one side only is wanted: the enclosure is then as narrow as `close` says.
+            Whether only one side is wanted: the enclosure is then as narrow as `close` says.
         close : float, default 1e-13
             Relative width of such an enclosure.
         width : float, optional
-            How wide the enclosure may be besides.
+            How wide the enclosure may be in any case.
         """
         side = upper if upper < 1.0 else lower
         if rough and side > _TINY:
@@ -126,7 +126,7 @@ class Proof:
 
         def add(backward: bool, low: float) -> None:
             high = upper if node.orientation == "" or upper < 1.0 or low > 0 else 1.0
-            # the direction that is not the worse one only has to stay below the upper bound
+            # the better direction only has to stay below the upper bound
             narrow = width if low > 0 or (lower <= 0 and not (backward and upper < 1.0)) else math.inf
             margin = 0.0 if node is self.region else 4 * _MARGIN
             question = CertificateQuestion(self.tree, part, place, backward, low, high, narrow, margin)
@@ -153,7 +153,7 @@ class Proof:
 
 
 def _inside(epsilon: float, share: float) -> float:
-    """Return log(1 + (e^epsilon - 1) / share), also where e^epsilon is above all doubles."""
+    """Return log(1 + (e^epsilon - 1) / share), even where e^epsilon exceeds all doubles."""
     if epsilon < _LARGE:
         return math.log1p(math.expm1(epsilon) / share)
     return epsilon + math.log1p(-(1 - share) * math.exp(-epsilon)) - math.log(share)
@@ -164,5 +164,5 @@ def _up(value: float) -> float:
 
 
 def _down(value: float) -> float:
-    """Return a little less; 1, which asks for nothing, if that is what rounding left of it."""
+    """Return slightly less; return 1, which asks for nothing, if rounding left 1."""
     return value * (1 - _MARGIN) if value < 1 - 2 * _MARGIN else 1.0

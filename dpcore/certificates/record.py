@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-10
 """Relative error that the word exact allows; see `dpcore.core.kinds`."""
 _SPACINGS = tuple(10.0**-n for n in range(3, 15))
-"""Distances of the three places of a false-negative rate that are tried, in epsilon."""
+"""Distances, in epsilon, between the three points tried for a false-negative rate."""
 _CLOSE = 2e-13
 """Absolute width of deltas for a false-negative rate; the safe side of the published one is as close as its deltas."""
 _TINY = 1e-290
-"""A false-negative rate below it is proved by one delta far out, or by none."""
+"""A false-negative rate below this is proved by one delta far out, or not at all."""
 _STEPS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-"""How far from a calibrated value one that misses the target is looked for, relative."""
+"""How far from a calibrated value to look for one that misses the target, relative."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def certify(
     Raises
     ------
     BudgetError
-        If the checker cannot prove it; the message says why. The number itself is then as before.
+        If the checker cannot prove it; the message says why. The number itself is not affected.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def certify(
     try:
         ALONE.acquire()
         with limited("The search for a proof asks"):  # the search for a proof may not compute more than a check
-            Proof(str(region))  # what the checker does not know is refused before anything is computed
+            Proof(str(region))  # what the checker does not know is rejected before anything is computed
             if epsilon is not None:
                 return _delta(region, float(ANY_LOSS.check(epsilon)))
             if delta is not None:
@@ -120,7 +120,7 @@ def certify(
 
 
 def refused(reason: Unproved) -> BudgetError:
-    """Return the error of a number without a certificate."""
+    """Return the error for a number without a certificate."""
     return BudgetError(f"No certificate: {reason}")
 
 
@@ -183,7 +183,7 @@ def _miss(expression: str, value: float, epsilon: float, delta: float) -> str | 
 
 
 def _written(value: float) -> str:
-    """Return a number as the language and certificates write it; the text, not the double, is what is claimed."""
+    """Return a number as the language and certificates write it; the claim is about the text, not the double."""
     return str(int(value)) if isinstance(value, (int, np.integer)) else repr(float(value))
 
 
@@ -224,7 +224,7 @@ def _epsilon(region: TradeOff, delta: float) -> Certificate:
     lower, upper = (float(side[0]) for side in region.epsilon_bounds([delta]))
     lower, upper = _widened(lower, upper, lower == upper)
     proof = Proof(str(region))
-    # enclosures of delta narrower than what the bracket of epsilon makes of it decide
+    # enclosures of delta that are narrower than the range over the bracket of epsilon decide
     close = (
         max(0.1 * (upper - lower) * _steepness(region, upper, upper - lower), 1e-14) if math.isfinite(upper) else 1e-10
     )
@@ -237,7 +237,7 @@ def _epsilon(region: TradeOff, delta: float) -> Certificate:
 
 
 def _steepness(region: TradeOff, epsilon: float, width: float) -> float:
-    """Return about how steeply log delta falls at an epsilon; 1 where that is not known."""
+    """Return about how steeply log delta falls at an epsilon; 1 if that is unknown."""
     step = max(1e-3 * epsilon, 10.0 * width)
     try:
         with collected():
@@ -274,7 +274,7 @@ def _beta(region: TradeOff, alpha: float) -> Certificate:
 
 
 def _three(text: str, centre: float, spacing: float, width: float) -> tuple[Proof, list[float]]:
-    """Return enclosures of delta at three places."""
+    """Return enclosures of delta at three points."""
     proof, places = Proof(text), [centre - spacing, centre, centre + spacing]
     for place in places:
         proof.between(place, 0.0, 1.0, width=width)
@@ -282,7 +282,7 @@ def _three(text: str, centre: float, spacing: float, width: float) -> tuple[Proo
 
 
 def _trials(text: str, alpha: float, centre: float, width: float) -> Iterator[tuple[float, float]]:
-    """Yield centres and spacings: first by a parabola through three gains, then by trying, as a kink needs."""
+    """Yield centres and spacings: first by a parabola through three gains, then by trial, as kinks require."""
     start, spacing = centre, 1e-2
     for _ in range(2):
         try:
@@ -306,7 +306,7 @@ def _trials(text: str, alpha: float, centre: float, width: float) -> Iterator[tu
 
 
 def _best_place(region: TradeOff, alpha: float) -> float:
-    """Return about the epsilon of the largest gain 1 - delta(epsilon) - e^epsilon alpha, by grids that close in on it."""
+    """Return roughly the epsilon of the largest gain 1 - delta(epsilon) - e^epsilon alpha, by ever finer grids."""
     low, high = -40.0, min(40.0, math.log(1 / alpha) + 1.0)
     grid = np.linspace(low, high, 161)
     for _ in range(14):

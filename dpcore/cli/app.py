@@ -18,10 +18,10 @@ SCRIPT = "serve.py"
 
 
 def find_app() -> Path:
-    """Return the script of the app: beside the package in a checkout, inside it in a wheel.
+    """Return the app's script: beside the package in a checkout, inside it in a wheel.
 
-    A checkout must have a ``pyproject.toml``, so that an unrelated file of the same name next to an installed package is
-    never started.
+    A checkout must have a ``pyproject.toml``, so that an unrelated file with the same name next to an installed package
+    is never started.
     """
     package = Path(__file__).resolve().parent.parent
     bundled = package / "_bundle" / SCRIPT
@@ -51,10 +51,10 @@ def run_app(arguments: Sequence[str] = ()) -> int:
     if missing:
         msg = f'The app needs {" and ".join(missing)}; install them with: pip install "dpcore[app]".'
         raise DpcoreError(msg)
-    # Python searches the folder of a script for imports, not the working directory: no file there can shadow a module.
+    # Python looks for imports in the script's folder, not in the working directory: no file there can shadow a module.
     command = [sys.executable, str(find_app()), *arguments]
     if sys.platform == "win32":
         return subprocess.call(command)
-    # The server keeps the process id of dpcore, so that the app can be stopped by it.
+    # The server keeps the process id of dpcore, so that this id can be used to stop the app.
     sys.stdout.flush()
     return os.execv(sys.executable, command)

@@ -1,4 +1,4 @@
-"""The commands as data, for the reference of the site."""
+"""The commands as data, for the site's reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 96
 
 def commands() -> list[Command]:
     """Return all commands with their usage and arguments as texts."""
-    from dpcore.site.reference.commands import Command  # noqa: PLC0415  # needs the packages of a site
+    from dpcore.site.reference.commands import Command  # noqa: PLC0415  # needs the packages for a site
 
     entries = []
     for name in command_names():
@@ -26,13 +26,13 @@ def commands() -> list[Command]:
         add_common(parser, table=bool(getattr(module, "TABLE", True)), tolerance=getattr(module, "TOLERANCE", None))
         rows = tuple(
             (_names(action), _help(parser, action)) for action in parser._actions
-        )  # argparse has no public list
+        )  # argparse has no public list of them
         entries.append(Command(name, module.HELP, _usage(parser), parser.epilog or "", rows))
     return entries
 
 
 def _usage(parser: Parser) -> str:
-    """Return the usage in a width that does not depend on the terminal."""
+    """Return the usage with a width that does not depend on the terminal."""
     formatter = argparse.HelpFormatter(parser.prog, width=WIDTH)
     formatter.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups)
     return formatter.format_help().strip()

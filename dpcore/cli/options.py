@@ -1,4 +1,4 @@
-"""Command-line arguments: mistakes are raised, not printed, and negative numbers may follow an option."""
+"""Command-line arguments: mistakes are raised instead of printed, and negative numbers may follow an option."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_common(parser: Parser, *, table: bool, tolerance: float | None = None) -> None:
-    """Add the options of every command; `tolerance` is its own default, None that of the library."""
+    """Add the options of every command; `tolerance` is the command's default, None for that of the library."""
     if table:
         parser.add_argument(
             "--format", choices=("csv", "json"), default="csv", help="format of the table (default: csv)"
@@ -62,7 +62,7 @@ def add_common(parser: Parser, *, table: bool, tolerance: float | None = None) -
 
 
 def join_negative(words: list[str]) -> list[str]:
-    """Write ``--epsilon -1,0`` as ``--epsilon=-1,0``; argparse would take ``-1,0`` for an option."""
+    """Rewrite ``--epsilon -1,0`` as ``--epsilon=-1,0``; argparse would take ``-1,0`` for an option."""
     joined: list[str] = []
     for index, word in enumerate(words):
         if word == "--":
@@ -75,7 +75,7 @@ def join_negative(words: list[str]) -> list[str]:
 
 
 def number_list(text: str) -> NDArray[np.float64]:
-    """Read a LIST; argparse shows the message of an `ArgumentTypeError` only."""
+    """Read a LIST; argparse only shows the message of an `ArgumentTypeError`."""
     try:
         return parse_list(text)
     except DpcoreError as error:
@@ -84,13 +84,13 @@ def number_list(text: str) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the value of an option, with `exact` as a fraction of the decimals that were typed."""
+    """Reads the value of an option; with `exact`, as the fraction of the typed decimals."""
 
     parameter: Parameter
     exact: bool = False
 
     def __call__(self, text: str) -> Any:
-        """Return the value; argparse shows the message of an `ArgumentTypeError` only."""
+        """Return the value; argparse only shows the message of an `ArgumentTypeError`."""
         try:
             return read_fraction(self.parameter, text) if self.exact else read_value(self.parameter, text)
         except DomainError as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def write(frame: pd.DataFrame, stream: TextIO, form: str) -> None:
     """Write a table as ``csv`` or ``json``, with the shortest exact decimal of each float and infinity as ``inf``.
 
-    Names of theorems contain Greek letters, so the stream of a terminal is set to UTF-8 whatever the locale.
+    Names of theorems contain Greek letters, so a terminal's stream is set to UTF-8 whatever the locale.
     """
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding="utf-8")

@@ -62,14 +62,14 @@ def configure_column(parser: Parser) -> None:
 
 
 def several(arguments: argparse.Namespace) -> dict[str, list[Any]]:
-    """Return the options about the data that have several values: name -> values."""
+    """Return the data options that have several values: name -> values."""
     options = {name: getattr(arguments, name) for name in MOVABLE}
     lists = {name: values.tolist() for name, values in options.items() if values is not None and len(values) > 1}
     return {name: [_RECORDS.check(v) for v in values] if name == "n" else values for name, values in lists.items()}
 
 
 def dataset(pair: UtilityPair, arguments: argparse.Namespace) -> Dataset:
-    """Return the column of the file, or example data, with the size and bounds of the options; of several, the first."""
+    """Return the file's column, or example data, with the size and bounds from the options, or the first of several."""
     options = [f"--{name}" for name in ("data", *MOVABLE) if getattr(arguments, name) is not None]
     if options and not pair.uses_data:
         msg = f"{pair.name} follows from its parameters alone and takes no {options[0]}."
@@ -90,7 +90,7 @@ def dataset(pair: UtilityPair, arguments: argparse.Namespace) -> Dataset:
 def moved_table(
     pair: UtilityPair, data: Dataset, name: str, values: list[Any], rng: Generator, arguments: argparse.Namespace
 ) -> pd.DataFrame:
-    """Return the table as the number of records or a bound changes."""
+    """Tabulate the results as the number of records or a bound changes."""
     from dpcore.utility.bounds import LEAK, bound_cases  # noqa: PLC0415  # pandas is slow to import
     from dpcore.utility.simulate import cases_table  # noqa: PLC0415  # pandas is slow to import
 

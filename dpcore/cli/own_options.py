@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def own_options(owner: str, parameters: Iterable[Parameter], words: list[str]) -> dict[str, list[Any]]:
-    """Read the options of the parameters of `owner`: name -> values."""
+    """Read the options for the parameters of `owner`: name -> values."""
     by_name = {p.name: p for p in parameters}
     settings: dict[str, list[Any]] = {}
     queue = list(words)
-    while queue:  # a word less each round
+    while queue:  # one word fewer per round
         word = queue.pop(0)
         option, equals, value = word.partition("=")
         name = option.removeprefix("--").replace("-", "_")
@@ -42,7 +42,7 @@ def own_options(owner: str, parameters: Iterable[Parameter], words: list[str]) -
 
 
 def option_of(name: str) -> str:
-    """Return the option of a parameter."""
+    """Return the option for a parameter."""
     return "--" + name.replace("_", "-")
 
 

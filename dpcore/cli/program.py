@@ -79,7 +79,7 @@ def load(name: str) -> CommandModule:
 
 
 def _dispatch(words: list[str]) -> int:
-    """Choose the command by the first word, and return its exit code."""
+    """Choose the command by the first word, run it, and return its exit code."""
     names = command_names()
     if not words:
         msg = f"Name a command: {', '.join(names)}; dpcore --help explains them."
@@ -112,7 +112,7 @@ def _execute(name: str, words: list[str]) -> int:
     add_common(parser, table=bool(getattr(command, "TABLE", True)), tolerance=getattr(command, "TOLERANCE", None))
     try:
         arguments, rest = parser.parse_known_args(join_negative(words))
-    except SystemExit:  # only --help ends here: mistakes are raised as ParseError
+    except SystemExit:  # only --help exits here: mistakes are raised as ParseError
         return DONE
     if rest and not getattr(command, "PASSES_ON", False):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -154,7 +154,7 @@ def _say(text: str) -> None:
 
 
 def _silence_output() -> None:
-    """Redirect standard output to nowhere once its reader has gone, so that Python exits without a complaint."""
+    """Redirect standard output to the null device once its reader has gone, so that Python exits without complaint."""
     try:
         number = sys.stdout.fileno()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Several expressions in one command: each has its own rows, and failures are named."""
+"""Several expressions in one command: each has its own rows, and failures are reported by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Answers:
 
 
 def answers(expressions: Sequence[str], table: Callable[[TradeOff], pd.DataFrame]) -> Answers:
-    """Return the tables of all expressions below one another; the error of a single expression is raised unchanged."""
+    """Return the tables of all expressions, one below the other; the error of a lone expression is raised unchanged."""
     import pandas as pd  # noqa: PLC0415  # slow to import and not needed for --help
 
     parts, failures = [], []

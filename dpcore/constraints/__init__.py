@@ -1,4 +1,4 @@
-"""Several (epsilon, delta) statements about one mechanism: what they say together, composed, and split into single ones."""
+"""Several (epsilon, delta) statements about one mechanism: together, composed, and split into single ones."""
 
 from __future__ import annotations
 

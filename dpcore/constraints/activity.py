@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("statement", "epsilon", "delta", "status", "delta_of_others", "by", "reason", *FACTS)
 ACTIVE, IMPLIED = "active", "implied"
-_ROUNDING = 1e-14  # relative: a point this close to a chord lies on it
+_ROUNDING = 1e-14  # relative: a point this close to a chord counts as on it
 
 
 def activity(constraints: Constraints) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def activity(constraints: Constraints) -> pd.DataFrame:
 
 
 def _active(points: Sequence[Point]) -> list[int]:
-    """Return the statements whose point is a corner of the hull of all of them, by their places in the list."""
+    """Return the indices of the statements whose point is a corner of the hull of all of them."""
     first = {point: index for index, point in reversed(list(enumerate(points)))}
     hull, owner = _hull(points, list(first.values()))
     corners = []

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 # Limits of work: a larger one would only intersect more products and make the guess smaller.
 MOST_K = 10_000
-MOST_LOSSES = 1_500_000  # of all products together
-MOST_PRODUCTS = 20_000  # up to which all choices are listed
-MOST_SPREAD = 2_000  # evenly spread choices otherwise
+MOST_LOSSES = 1_500_000  # losses of all products together
+MOST_PRODUCTS = 20_000  # products up to which all choices are listed
+MOST_SPREAD = 2_000  # number of evenly spread choices otherwise
 _LARGEST_PRODUCT = 300_000  # losses of one product
 _MOST_ALPHAS = 200_000  # corners up to which two borders are compared exactly
 _GRID = np.linspace(0.0, 1.0, 101)
@@ -57,9 +57,9 @@ class Conjecture:
     Attributes
     ----------
     region : TradeOff
-        The intersection of the products used.
+        The intersection of the products that were used.
     used, total : int
-        How many products were intersected, of how many. With fewer than all, the region contains the
+        How many products were intersected, and how many there are. With fewer than all, the region contains the
         guessed one and `kind` is ``upper``; with all of them it is ``exact``.
     """
 
@@ -75,14 +75,14 @@ class Conjecture:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The distance of the guessed region from the exact one.
+    """The distance between the guessed region and the exact one.
 
     Attributes
     ----------
     largest : float
         The largest vertical distance of the two borders; 0 if the guess is right.
     alpha, beta_exact, beta_guess : float
-        The place of that distance.
+        Where that distance occurs.
     area : float
         The area between the borders, at most 1/2.
     kind : str
@@ -148,7 +148,7 @@ def gap(exact: TradeOff, guess: Conjecture) -> Gap:
     Returns
     -------
     Gap
-        The distance, its place and the area.
+        The distance, where it occurs, and the area.
     """
     curves = (exact.curve, guess.region.curve)
     vertices = [curve.vertices[0] for curve in curves if isinstance(curve, Polygon)]
@@ -165,7 +165,7 @@ def gap(exact: TradeOff, guess: Conjecture) -> Gap:
 
 
 def _undominated(items: Sequence[Constraint]) -> list[Constraint]:
-    """Return the statements that no single other one implies, each once."""
+    """Return the statements that no other single one implies, each once."""
     strongest: list[Constraint] = []
     for item in dict.fromkeys(items):
         rivals = [other for other in dict.fromkeys(items) if other != item]

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 MOST_FACTORS = 6
 RANDOM_STARTS = 6
 START_COLUMNS = ("start", "first_epsilons", "factor_epsilons", "total_delta", "area_between", *FACTS)
-_KINKS = 200  # corners that the search looks at; the final delta uses all of them
+_KINKS = 200  # corners that the search considers; the final delta uses all of them
 _TRIES = 160  # evaluations of the area per factor and start
-_OUTWARD = 2e-15  # the mass at infinity is rounded up by this
+_OUTWARD = 2e-15  # the mass at infinity is rounded up by this much
 _SMALL = 1e-7  # relative to the largest: a smaller epsilon is taken as 0
-_COST = 1e-7  # area that rounding the epsilons may cost
+_COST = 1e-7  # area that rounding of the epsilons may cost
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class ContainingProduct:
     proved : bool
         Whether no product with as many factors is smaller; otherwise it is the result of a search.
     starts : DataFrame
-        One row per start of the search (`START_COLUMNS`), best first.
+        One row per starting point of the search (`START_COLUMNS`), best first.
     outer : bool, default False
-        Whether a curved region was replaced by a polygon around it first.
+        Whether a curved region was first replaced by a polygon around it.
     """
 
     region: TradeOff
@@ -86,7 +86,7 @@ def containing(region: TradeOff, m: int, *, rng: np.random.Generator | None = No
     m : int
         Number of factors, from 1 to 6.
     rng : numpy.random.Generator, optional
-        Source of the random starts; by default a generator seeded with 0, so that the answer is reproducible.
+        Source of the random starting points; by default seeded with 0, so that the answer is reproducible.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def _same_tv(target: _Target, m: int) -> float:
 
 
 def _descend(target: _Target, start: FloatArray) -> FloatArray:
-    """Follow the simplex of Nelder and Mead from one start; signs do not matter, so it may pass through 0."""
+    """Run Nelder-Mead from one starting point; signs do not matter, so it may pass through 0."""
     from scipy.optimize import minimize  # noqa: PLC0415  slow to import and only needed here
 
     size = max(float(np.max(start)), 0.1 * target.top, _SMALL)

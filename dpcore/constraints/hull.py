@@ -1,7 +1,7 @@
 r"""Statements as points: in the coordinates :math:`y = e^{\varepsilon}` a profile is a convex curve.
 
 A mechanism's profile :math:`\delta(\varepsilon) = \sup_S P_1(S) - y P_0(S)` is a supremum of functions that are linear in
-y, so what some statements promise together is the lower convex hull of their points, of their mirror images (the
+y, so what several statements promise together is the lower convex hull of their points, of their mirror images (the
 other direction) and of the two trivial ends (y = 0, :math:`\delta = 1`) and (y = inf, the smallest :math:`\delta`). No
 e^epsilon is ever formed.
 """
@@ -63,7 +63,7 @@ def lower_hull(points: Iterable[Point], floor: float, slack: float = 4e-16) -> l
     """
     hull: list[Point] = []
     for point in [(-math.inf, 1.0), *points, (math.inf, floor)]:
-        while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point, slack):  # every point is removed once at most
+        while len(hull) >= 2 and _not_below(hull[-2], hull[-1], point, slack):  # every point is removed at most once
             hull.pop()
         hull.append(point)
     return hull

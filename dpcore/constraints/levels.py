@@ -1,6 +1,6 @@
 r"""A polygon as levels: its losses measured down from the largest, with weights that are integers for a product.
 
-In a product of single constraints with :math:`\varepsilon_1, \dots, \varepsilon_m` a pattern of signs with minus at the places S
+In a product of single constraints with :math:`\varepsilon_1, \dots, \varepsilon_m` a pattern of signs with minus at S
 has the loss :math:`E - 2u`, :math:`E = \sum_i \varepsilon_i`, :math:`u = \sum_{i \in S} \varepsilon_i`, and the P1-mass
 :math:`T e^{-u}`, T the mass of the largest loss E. So the weight :math:`(q/T) e^{u}` of a level is the number of patterns
 that reach it.
@@ -53,7 +53,7 @@ class Levels:
         return SAME * self.top
 
     def refined(self, epsilon: float, copies: int) -> float:
-        """Return a factor with more digits: all its copies together reach a level, and typed numbers are short."""
+        """Return a factor with more digits: all its copies together reach a level, and people type few digits."""
         whole = epsilon * copies
         place = int(np.argmin(np.abs(self.drop - whole)))
         if abs(self.drop[place] - whole) <= self.same * copies:
@@ -123,7 +123,7 @@ class Sums:
         return Sums(drop[starts], np.add.reduceat(ways, starts))
 
     def at(self, drop: FloatArray, same: float) -> tuple[FloatArray, FloatArray]:
-        """Return in how many ways each drop is reached, and the first sums that are none of the drops."""
+        """Return in how many ways each drop is reached, and the first sums that are not among the drops."""
         place = np.clip(np.searchsorted(self.drop, drop), 1, max(1, self.drop.size - 1))
         right = np.minimum(place, self.drop.size - 1)
         near = np.where(drop - self.drop[place - 1] <= self.drop[right] - drop, place - 1, right)

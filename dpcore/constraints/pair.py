@@ -23,7 +23,7 @@ MOST_ROWS = 1000
 
 
 def polygon_of(region: TradeOff) -> Polygon:
-    """Return the polygon of a region (the published one of a bound); raise if it has none, or too many corners."""
+    """Return the polygon of a region (for a bound, the published one); raise if it has none or too many corners."""
     curve = published(region.curve)
     if not isinstance(curve, Polygon):
         msg = f"{shorten(str(region))} is not a polygon: it has no finite list of losses."
@@ -38,9 +38,9 @@ def polygon_of(region: TradeOff) -> Polygon:
 def dominating_pair(region: TradeOff) -> pd.DataFrame:
     r"""Return the pair of distributions whose trade-off is the polygon: its segments, read as probabilities.
 
-    A segment of slope :math:`-e^L` is an answer of loss L; its width is the probability under P0 (the record is not in
-    the data) and its drop the probability under P1. In words: no mechanism that the region allows reveals more, and the
-    mechanism that releases a draw of this pair reveals as much.
+    A segment of slope :math:`-e^L` is an answer with loss L; its width is the probability under P0 (the record is not
+    in the data) and its drop the probability under P1. In words: no mechanism that the region allows reveals more, and
+    the mechanism that releases a draw of this pair reveals as much.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def corners(region: TradeOff, longest: int = MOST_ROWS) -> pd.DataFrame:
     region : TradeOff
         Any region.
     longest : int, default MOST_ROWS
-        Most rows.
+        Maximum number of rows.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The peeling: the factors of a product one after another, smallest first, from the weights of its levels."""
+"""The peeling: the factors of a product one by one, smallest first, from the weights of its levels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Factors = tuple[tuple[float, int], ...]
 
 FOUND, STOP = "found", "stop"
-_WHOLE = 1e-6  # how far a weight may be off a whole number: far above rounding, far below 1
+_WHOLE = 1e-6  # how far a weight may be from a whole number: far above rounding, far below 1
 _SURE = 0.3  # error of a weight above which it could belong to another whole number
 _MOST_FACTORS = 2_000  # copies of one factor
 
@@ -28,18 +28,18 @@ class Peeled(NamedTuple):
     factors: Factors
     steps: list[tuple[object, ...]]
     against: str
-    sure: bool  # whether rounding cannot have changed a weight by as much as a copy
+    sure: bool  # whether rounding errors are too small to change a weight by one copy
 
 
 def peel(levels: Levels) -> Peeled:
-    """Find the factors one after another, smallest first, until nothing is left or a contradiction appears.
+    """Find the factors one by one, smallest first, until nothing is left or a contradiction appears.
 
     If the weights are too uncertain, one factor is tried for the whole rest; the deltas then decide.
     """
     factors: list[tuple[float, int]] = []
     steps: list[tuple[object, ...]] = []
     sums, rest, sure, against = Sums.empty(), levels.top, True, ""
-    while not against:  # explains a level more each round, or finds a contradiction
+    while not against:  # explains one more level per round, or finds a contradiction
         checkpoint(1.0 - rest / levels.top)
         explained, missing = sums.at(levels.drop, levels.same)
         at = _first_unexplained(levels, explained)

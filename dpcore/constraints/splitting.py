@@ -61,7 +61,7 @@ _LARGE_LOSS = 600.0  # from here on a mass may underflow to 0
 
 @dataclass(frozen=True)
 class Split:
-    """Whether a region is a product of single constraints, and of which.
+    """Whether a region is a product of single constraints, and which ones.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Split:
     reason : str
         The product, or the proof that there is none, in words.
     steps : DataFrame
-        One row a step of the peeling (`STEP_COLUMNS`).
+        One row per step of the peeling (`STEP_COLUMNS`).
     """
 
     region: TradeOff
@@ -93,7 +93,7 @@ class Split:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The table of the answer: a row per factor, or one row with the reason.
+        """The answer as a table: a row per factor, or one row with the reason.
 
         `region, is_product, factor_epsilon, copies, total_delta, reason, kind, theorem, neighbours`; `kind` is ``exact``
         for the factors of a product, ``upper`` if the region is a bound, ``none`` if there are no numbers.
@@ -149,13 +149,13 @@ def product_of(factors: Sequence[tuple[float, int]], total_delta: float) -> Trad
 
 
 def _faint(polygon: Polygon) -> bool:
-    """Whether a mass is, or may have been, too small for a double; lattices list levels of mass 0 that do not exist."""
+    """Whether a mass is, or may have been, too small for a double; lattices list nonexistent levels with mass 0."""
     q = polygon.q[polygon.loss >= 0]
     return bool(np.any((q > 0) & (q < _SMALLEST)) or (polygon.max_loss > _LARGE_LOSS and np.any(q == 0)))
 
 
 def level_table(region: TradeOff, factors: Sequence[tuple[float, int]] = ()) -> pd.DataFrame:
-    """Return the levels of a polygon with their weights, and how much of them some factors explain.
+    """Return the levels of a polygon with their weights, and how much of each the given factors explain.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def _decide(region: TradeOff, polygon: Polygon, tolerance: float) -> Split:
 
 
 def first_difference(a: Polygon, b: Polygon, slack: float) -> tuple[float, float, float] | None:
-    """Return (epsilon, delta_a, delta_b) where two profiles differ most for certain, or None if they agree."""
+    """Return (epsilon, delta_a, delta_b) where two profiles certainly differ most, or None if they agree."""
     at = np.unique(np.concatenate((a.loss[a.loss >= 0], b.loss[b.loss >= 0], [0.0])))
     shift = _SHIFT * (1.0 + float(at[-1]))
     upper_a, upper_b = (curve.delta_bounds(np.maximum(at - shift, 0.0))[1] for curve in (a, b))

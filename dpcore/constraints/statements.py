@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from dpcore.regions.tradeoff import TradeOff
 
-MOST = 40  # statements of a list
-LONGEST = 4000  # characters of its text
+MOST = 40  # statements in a list
+LONGEST = 4000  # characters in its text
 _REGION = re.compile(r"(?!(?:log|sqrt|inf)\b)[A-Za-z_(]")
 
 
@@ -99,7 +99,7 @@ class Constraints:
 
 
 def _piece(text: str) -> Iterable[Constraint]:
-    """Return the statements that one piece of a list stands for."""
+    """Return the statements in one piece of a list."""
     atom = parse(text if _REGION.match(text) else f"dp({text})")
     if isinstance(atom, DP):
         return [Constraint(atom.epsilon_, atom.delta_)]

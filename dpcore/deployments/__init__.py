@@ -1,4 +1,4 @@
-"""Deployments: public records of differential privacy in use, read and written as YAML, and checked for what follows from them."""
+"""Deployments: public records of differential privacy in use, read and written as YAML, and checked for consistency."""
 
 from dpcore.deployments.checking import COLUMNS, check, comparison
 from dpcore.deployments.record import FIELDS, TIERS, Deployment, Stated, tier

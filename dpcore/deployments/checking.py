@@ -1,4 +1,4 @@
-"""What follows from a record and what does not: its numbers computed from each other, each with its kind."""
+"""What follows from a record and what does not: its numbers, computed from each other, with their kinds."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _row(one: Deployment, quantity: str, at: float, value: float, region: object
 
 
 def _judged(upper: float, least: float, stated: Stated | None) -> str:
-    """Return the verdict on a published ε: `upper` follows from the number it rests on, `least` from the smallest that rounds to it."""
+    """Judge a published ε: `upper` follows from its source, `least` from the least value that rounds to it."""
     if stated is None:
         return NEW
     if upper <= stated.value:
@@ -115,7 +115,7 @@ def _gaussian_epsilon(mu: float, delta: float) -> tuple[float, float]:
 
 
 def _concentrated(one: Deployment, neighbours: str) -> list[Row]:
-    """Return ε at δ from ρ, by the concentrated notion alone and if the noise is Gaussian."""
+    """Return ε at δ from ρ, by concentrated DP alone and for Gaussian noise."""
     rho, delta = one.numbers["rho"], one.numbers["delta"]
     stated = one.numbers.get("epsilon")
     upper = best_epsilon(rho.value, 0.0, delta.value)[0]
@@ -150,7 +150,7 @@ def _concentrated(one: Deployment, neighbours: str) -> list[Row]:
 
 
 def _back(one: Deployment, epsilon: Stated, neighbours: str) -> Row:
-    """Return the largest ρ from which the published ε at δ follows: the way back from ε to ρ."""
+    """Return the largest ρ from which the published ε at δ follows: the inverse of ε from ρ."""
     rho, delta = one.numbers["rho"], one.numbers["delta"]
     largest = largest_rho(epsilon.value, delta.value)
     found = f"ε = {epsilon.text} at δ = {delta.text} follows from every ρ up to {outward(largest, 5, up=False)}"
@@ -205,7 +205,7 @@ def _attacks(one: Deployment, region: TradeOff, neighbours: str, measures: Seque
 
 
 def _gaussian(one: Deployment, region: TradeOff, neighbours: str) -> list[Row]:
-    """Return the smallest μ on the range of rates that can be told apart; none if no finite one holds there."""
+    """Return the smallest μ over the range of distinguishable rates; no rows if no finite one holds there."""
     try:
         fit = gaussian_fit(region)
     except DpcoreError:
@@ -219,7 +219,7 @@ def _gaussian(one: Deployment, region: TradeOff, neighbours: str) -> list[Row]:
 
 
 def comparison(deployments: Sequence[Deployment], measure: str = "mu") -> pd.DataFrame:
-    """Tabulate one number of all deployments, the smallest first; those without numbers are left out.
+    """Tabulate one number for all deployments, smallest first; those without numbers are left out.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The record of one deployment: who publishes what, for whom it promises how much, and how it is made.
+"""The record of one deployment: who publishes what, how much privacy it promises to whom, and how it is made.
 
-Three tiers, after the idea of the OpenDP registry, in our own words and names: what it is; what it promises; how it is done.
+Three tiers, after the OpenDP registry but in our own words and names: what it is; what it promises; how it is done.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ LONGEST: Final = 2000
 
 @dataclass(frozen=True)
 class Stated:
-    """A number as it was published: its text says to how many digits.
+    """A number as published: its text shows to how many digits.
 
     Attributes
     ----------
     text : str
         As written.
     value : float
-        What it is.
+        The number.
     """
 
     text: str
@@ -81,7 +81,7 @@ class Stated:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The numbers that round to it at its last digit."""
+        """The range of numbers that round to it at its last digit."""
         exact = Decimal(self.text.strip().lower())
         exponent = exact.as_tuple().exponent
         half = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0) / 2
@@ -95,13 +95,13 @@ class Deployment:
     Attributes
     ----------
     texts : mapping of str to str
-        The fields that are texts.
+        The text fields.
     numbers : mapping of str to Stated
         ε, δ, ρ and μ as published.
     sources : tuple of str
         Addresses.
     line : int, default 0
-        Where its record starts, for messages.
+        The line where its record starts, for messages.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -137,9 +137,9 @@ class Deployment:
 
     @property
     def region(self) -> TradeOff | None:
-        """What the record promises as a region, from its strongest statement; None if it states no numbers.
+        """The promise of the record as a region, from its strongest statement; None if it states no numbers.
 
-        A ρ comes before μ, and both before (ε, δ), which usually follows from them.
+        ρ takes precedence over μ, and both over (ε, δ), which usually follows from them.
         """
         from dpcore.language import parse  # noqa: PLC0415  # the language needs every mechanism
 
@@ -154,7 +154,7 @@ class Deployment:
 
 
 def stated(name: str, text: str) -> Stated:
-    """Return a number of a record; the error names what is allowed."""
+    """Return a number from a record; the error names what is allowed."""
     value = float(read_value(NUMBERS[name], text))
     return Stated(text.strip(), value)
 

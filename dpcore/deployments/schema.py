@@ -1,4 +1,4 @@
-"""The form of a record as JSON Schema, for editors and for other programs; `data/deployments/schema.json` is its file."""
+"""The form of a record as JSON Schema, for editors and other programs, stored as `data/deployments/schema.json`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ CHOICES: Final = {"flavor": FLAVORS, "model": MODELS}
 
 
 def record_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a file of records: one mapping, or a list of them.
+    """Return the JSON Schema of a file of records: one mapping or a list of mappings.
 
     Returns
     -------
     dict of str to object
-        Draft 2020-12. A number may be written as text, so that its last digit stays as it was published.
+        Draft 2020-12. A number may be written as text, so that its last digit stays as published.
 
     Examples
     --------

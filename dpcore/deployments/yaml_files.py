@@ -1,6 +1,6 @@
-"""Records as YAML: read event by event within bounds, without anchors and tags, and written so that they read the same.
+"""Records as YAML: read event by event within limits, without anchors or tags, and written to read back the same.
 
-PyYAML parses; nothing is built by its constructors, so a text can make no object.
+PyYAML only parses; its constructors build nothing, so a text cannot create objects.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class YamlError(DomainError):
 
 
 def read_deployments(text: str, file: str = "deployments.yaml") -> tuple[Deployment, ...]:
-    """Read the records of a YAML text: one mapping, or a list of them.
+    """Read the records in a YAML text: one mapping or a list of mappings.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def read_deployments(text: str, file: str = "deployments.yaml") -> tuple[Deploym
     Returns
     -------
     tuple of Deployment
-        Checked; a mistake is an error with file, line and what is allowed.
+        The checked records; the error for a mistake names the file, the line and what is allowed.
     """
     if len(text) > MOST_TEXT:
         msg = f"{file}: the text has {grouped(len(text))} characters; at most {grouped(MOST_TEXT)} are read."
@@ -142,11 +142,11 @@ def _node(events: Iterator[Any], event: Any, depth: int, file: str) -> tuple[Any
         return event.value, line
     if kind == "SequenceStartEvent":
         items = []
-        while type(inner := next(events)).__name__ != "SequenceEndEvent":  # an event of the file each round
+        while type(inner := next(events)).__name__ != "SequenceEndEvent":  # one event of the file per round
             items.append(_node(events, inner, depth + 1, file))
         return items, line
     table: dict[str, Any] = {}
-    while type(key := next(events)).__name__ != "MappingEndEvent":  # an event of the file each round
+    while type(key := next(events)).__name__ != "MappingEndEvent":  # one event of the file per round
         name, at = _node(events, key, depth + 1, file)
         if not isinstance(name, str) or name in table:
             msg = f"{file}, line {at}: {'a name' if not isinstance(name, str) else quoted(name) + ' stands twice'} in one mapping."
@@ -170,7 +170,7 @@ def write_deployments(deployments: Sequence[Deployment]) -> str:
     Returns
     -------
     str
-        A list of mappings, fields in the order of the tiers.
+        A list of mappings, with fields in the order of the tiers.
     """
     lines = []
     for one in deployments:

@@ -1,1 +1,4 @@
-"""Files from and for other people: CSV, JSON, TOML and Markdown read within bounds, paths confined to their folder, and CSV that a spreadsheet cannot run."""
+"""Files from and for other people: bounded readers of CSV, JSON, TOML and Markdown, confined paths, and safe CSV.
+
+Paths in a document stay in its folder, and no spreadsheet runs a cell of the CSV files that are written here.
+"""

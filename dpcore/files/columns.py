@@ -1,4 +1,4 @@
-"""The columns of a user's CSV as codes of their distinct texts, some thousand rows at a time: every table is read here."""
+"""The columns of a user's CSV as codes of their distinct texts, a block of rows at a time; all tables are read here."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 MOST_ROWS: Final = 5_000_000
-_ROWS: Final = 50_000  # read at a time, where rows are read one by one
-_BYTES: Final = 2**20  # read at a time, where lines are found by their ends
+_ROWS: Final = 50_000  # rows read at a time, if they are read one by one
+_BYTES: Final = 2**20  # read at a time, if lines are found by their ends
 _LONGEST: Final = 100_000  # bytes of a line: Python's own reader, which refuses longer fields, says what is wrong
-_TEXT: Final = 80  # bytes of memory of a short text, with its place in a list
+_TEXT: Final = 80  # bytes of memory for a short text and its entry in a list
 
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """One column: the place of every row's text in the list of distinct texts.
+    """One column: the index of every row's text in the list of distinct texts.
 
     Attributes
     ----------
     name : str
         Its name.
     codes : ndarray of unsigned int, shape (rows,)
-        Places in `texts`.
+        Indices into `texts`.
     texts : tuple of str
         The distinct texts, in the order of their first rows.
     """
@@ -56,7 +56,7 @@ class CodedColumn:
 
     @classmethod
     def of(cls, name: str, texts: Iterable[str]) -> CodedColumn:
-        """Return the column of these texts, one for each row."""
+        """Return a column with these texts, one per row."""
         codes, values = pd.factorize(np.array(list(texts), dtype=object), use_na_sentinel=False)
         whole = cls(name, codes.astype(_smallest(len(values))), tuple(map(str, values)))
         return whole.merged(lambda text: " ".join(text.split()))
@@ -66,7 +66,7 @@ class CodedColumn:
         return self.replaced([change(value) for value in self.texts], name)
 
     def replaced(self, texts: Sequence[str], name: str = "") -> CodedColumn:
-        """Return the column with other texts for its distinct texts, in their order."""
+        """Return the column with other texts in place of its distinct texts, in the same order."""
         places, values = pd.factorize(np.array([*texts], dtype=object), use_na_sentinel=False)
         codes = places.astype(_smallest(len(values)))[self.codes] if len(texts) else self.codes
         return CodedColumn(name or self.name, codes, tuple(map(str, values)))
@@ -82,16 +82,16 @@ class CodedColumn:
         return np.bincount(self.codes, minlength=len(self.texts))
 
     def row_of(self, place: int) -> int:
-        """Return the place of the first row with a distinct text."""
+        """Return the index of the first row with a distinct text."""
         return int(np.argmax(self.codes == place))
 
     def comma_words(self, number: Callable[[int], int]) -> list[str]:
-        """Say in how many rows a decimal comma makes the text a number; nothing if there is none.
+        """Say in how many rows a decimal comma makes the text a number; return nothing if there are none.
 
         Parameters
         ----------
         number : callable
-            The number of a row in the file, by its place among the records.
+            Takes the index of a record and returns the number of its row in the file.
         """
         places = [place for place, text in enumerate(self.texts) if is_comma_number(text)]
         if not places:
@@ -108,29 +108,29 @@ def is_comma_number(text: str) -> bool:
 
 
 def comma_sentence(values: str, where: str, first: str, place: str) -> str:
-    """Say that a decimal comma was read as such: every reader of numbers does, wherever commas do not separate the fields."""
+    """Say that a decimal comma was read as such, as every reader of numbers does unless commas separate the fields."""
     return f"In {values}{where} the comma was read as the decimal sign (the first: {value_text(first)} in {place})."
 
 
 def _smallest(count: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type whose numbers reach `count`."""
+    """Return the smallest type that can hold `count`."""
     return np.uint8 if count <= 2**8 else np.uint16 if count <= 2**16 else np.uint32
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The rows of a file, as some of its columns.
+    """The rows of a file, restricted to some columns.
 
     Attributes
     ----------
     columns : tuple of CodedColumn
-        The columns, without the rows that hold no text at all; spaces around a text and repeated spaces do not count.
+        The columns, without rows that have no text at all; surrounding and repeated spaces do not count.
     rows : int
         How many records there are.
     empty : tuple of int
-        Rows of the file without any text, the first row of data being 1.
+        Rows of the file without any text; the first row of data is 1.
     uneven : int
-        How many records have more or fewer fields than the first line; missing fields are empty, others are not read.
+        How many records have more or fewer fields than the first line; missing fields are empty, extra ones ignored.
     breaks : int
         How many line ends are inside quotation marks.
     """
@@ -142,12 +142,12 @@ class CodedRows:
     breaks: int
 
     def row_number(self, place: int) -> int:
-        """Return the row of the file of a record, the first row of data being 1 and empty lines counted."""
+        """Return the row in the file of a record; the first row of data is 1, and empty lines count."""
         return row_number(place, self.empty)
 
 
 def row_number(place: int, empty: Sequence[int]) -> int:
-    """Return the row of the file of the record at a place, among the empty rows of the file."""
+    """Return the row in the file of the record at an index, given the empty rows of the file."""
     number = place + 1
     for row in empty:
         if row > number:
@@ -198,7 +198,7 @@ def read_columns(sheet: Sheet, names: Sequence[str]) -> CodedRows:
 
 @dataclass(frozen=True)
 class _Block:
-    """Some rows: the codes and distinct texts of each column, and which rows are empty and hence not in the columns."""
+    """Some rows: the codes and distinct texts of each column, and which rows are empty and therefore left out."""
 
     columns: list[tuple[Codes, list[str]]]
     empty: Flags
@@ -209,7 +209,7 @@ class _Block:
 def _blocks(sheet: Sheet, places: Sequence[int]) -> Iterator[_Block]:
     """Yield the rows below the names, in blocks.
 
-    Without quotation marks a line is a row, so that many lines are looked at and split at once, ten times as fast as row
+    Without quotation marks a line is a row, so many lines are checked and split at once, ten times as fast as row
     by row. Lines that are not all alike, and files with quotation marks, are left to Python's own reader.
     """
     data = sheet.data
@@ -220,7 +220,7 @@ def _blocks(sheet: Sheet, places: Sequence[int]) -> Iterator[_Block]:
         data = data.removeprefix(BOM_UTF8)
         sheet = replace(sheet, data=data, encoding="utf-8")
     begin = _below_names(sheet)
-    while begin < len(data):  # a line each round, at least
+    while begin < len(data):  # at least one line per round
         end = (data.rfind(b"\n", begin, begin + _BYTES) + 1) or (data.find(b"\n", begin) + 1) or len(data)
         block = _even(sheet, data[begin:end], places)
         yield from [block] if block is not None else _streamed(sheet, data[begin:end], places, below=True)
@@ -240,7 +240,7 @@ def _below_names(sheet: Sheet) -> int:
 
 
 def _even(sheet: Sheet, data: bytes, places: Sequence[int]) -> _Block | None:
-    """Return lines that all hold as many fields as the names do, and some text; None if not all do."""
+    """Return the lines if all of them have some text and as many fields as there are names, otherwise None."""
     signs, mark = np.frombuffer(data, dtype=np.uint8), ord(sheet.delimiter)
     ends = np.flatnonzero(signs == ord("\n"))
     if not data.endswith(b"\n"):
@@ -250,7 +250,7 @@ def _even(sheet: Sheet, data: bytes, places: Sequence[int]) -> _Block | None:
     texts = np.logical_or.reduceat((signs > ord(" ")) & (signs < 127) & (signs != mark), starts)
     if np.any(fields != len(sheet.columns)) or not texts.all() or int((ends - starts).max()) > _LONGEST:
         return None
-    if data.startswith(BOM_UTF8):  # pandas would leave it out
+    if data.startswith(BOM_UTF8):  # pandas would drop it
         return None
     frame = pd.read_csv(
         io.BytesIO(data),
@@ -271,7 +271,7 @@ def _even(sheet: Sheet, data: bytes, places: Sequence[int]) -> _Block | None:
 
 
 def _streamed(sheet: Sheet, data: bytes, places: Sequence[int], *, below: bool = False) -> Iterator[_Block]:
-    """Yield rows one by one as Python reads them; `below` the names every line is a row."""
+    """Yield rows one by one as Python reads them; `below` the names, every line is a row."""
     source = io.BytesIO(data)
     reader = csv.reader(io.TextIOWrapper(source, encoding=sheet.encoding, newline=""), delimiter=sheet.delimiter)
     width, begun = len(sheet.columns), below
@@ -304,6 +304,6 @@ def _streamed(sheet: Sheet, data: bytes, places: Sequence[int], *, below: bool =
 
 
 def _coded(cells: NDArray[np.object_]) -> tuple[Codes, list[str]]:
-    """Return some cells as codes of their distinct texts."""
+    """Return cells as codes of their distinct texts."""
     codes, values = pd.factorize(cells)
     return codes.astype(_smallest(len(values))), list(values)

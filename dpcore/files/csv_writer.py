@@ -1,7 +1,7 @@
 """CSV files as we write them: exact, and harmless in a spreadsheet.
 
 A spreadsheet runs a cell that starts with ``=``, ``+``, ``-``, ``@``, a tab or a line end as a formula, no matter who wrote it.
-Such a text gets an apostrophe in front, as one would type it by hand; numbers stay numbers. Our own readers remove the
+Such a text gets a leading apostrophe, as one would type it by hand; numbers stay numbers. Our own readers remove the
 apostrophe again: `read_frame` for tables, `dpcore.files.sheet.rows_of` for uploads.
 """
 
@@ -24,7 +24,7 @@ else:
     pd = LateModule("pandas")
 
 MARK: Final = "'"
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the wide signs count in Chinese and Japanese spreadsheets
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # full-width signs count in Chinese and Japanese spreadsheets
 _MARKED: Final = re.compile(rf"{MARK}{_FORMULA.pattern}")
 _QUOTED: Final = re.compile(r'[",\r\n]')
 _WHOLE: Final = re.compile(r"-?[0-9]{1,300}")
@@ -32,9 +32,9 @@ _ROWS_AT_ONCE: Final = 50_000  # converting all rows at once would hold a second
 
 
 def marked(text: str) -> str:
-    """Return a text as a cell that no spreadsheet runs: with an apostrophe in front if it looks like a formula.
+    """Return a text as a cell that no spreadsheet runs: with a leading apostrophe if it looks like a formula.
 
-    A text that has apostrophes and then a formula gets one more, so that `unmarked` gives back every text.
+    A formula that already has leading apostrophes gets one more, so that `unmarked` restores every text.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def marked(text: str) -> str:
 
 
 def unmarked(cell: str) -> str:
-    """Return the text that became this cell by `marked`.
+    """Return the text that `marked` turned into this cell.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def frame_text(frame: pd.DataFrame) -> str:
 
 
 def read_frame(text: str) -> pd.DataFrame:
-    """Return the table of a CSV file that we wrote, every text as it was.
+    """Return the table of a CSV file that we wrote, with every text restored.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _column(cells: Sequence[str]) -> list[Any]:
 
 def plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table as plain Python values, a block at a time; a missing value is None."""
-    missing = pd.NA  # once: each look into a late module is an import
+    missing = pd.NA  # once: each access to a lazy module is an import
     for start in range(0, len(frame), _ROWS_AT_ONCE):
         block = frame.iloc[start : start + _ROWS_AT_ONCE]
         columns = [[_plain(value, missing) for value in block.iloc[:, at].tolist()] for at in range(len(frame.columns))]

@@ -1,6 +1,6 @@
-"""Documents by other people: how large, how deep and how long they may be, and readers that enforce it.
+"""Documents by other people: limits on their size, depth and length, and readers that enforce them.
 
-The parsers of TOML and JSON recurse at every bracket, and long numbers and keys cost them quadratic time. So the text is
+The parsers of TOML and JSON recurse at every bracket and take quadratic time for long numbers and keys. So the text is
 scanned once, in linear time, before it is parsed.
 """
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_TEXT: Final = 2_000_000
-"""Bytes of a text, a spec or a report; the guide's longest has 60 000."""
+"""Bytes of a text, a spec or a report; the longest text of the guide has 60 000."""
 
 MOST_DATA: Final = 20 * 2**20
-"""Bytes of a table of data: a file, an upload or a file named in a spec; Streamlit calls it 20 MB."""
+"""Bytes of a data table: a file, an upload or a file named in a spec; Streamlit shows it as 20 MB."""
 
 MOST_DEPTH: Final = 64
-"""Brackets inside brackets, and parts of a dotted key."""
+"""Depth of nested brackets, and parts of a dotted key."""
 
 MOST_DIGITS: Final = 300
-"""Digits of a number and letters of a bare key; every integer of so many digits is a finite double."""
+"""Digits of a number and letters of a bare key; every integer with this many digits is a finite double."""
 
 MOST_INLINE: Final = 10_000
 """Characters of a paragraph, heading, cell or formula of Markdown, whose parser takes quadratic time in the worst case."""
@@ -56,7 +56,7 @@ def bytes_of(path: Path, most: int = MOST_DATA) -> bytes:
     Raises
     ------
     DomainError
-        If it is not a file, cannot be read, or has more than `most` bytes; no more than these are ever read.
+        If it is not a file, cannot be read, or has more than `most` bytes; more are never read.
     """
     name = repr(str(path)[-80:])
     if not path.is_file():
@@ -91,7 +91,7 @@ def toml_of(text: str) -> dict[str, Any]:
     Raises
     ------
     DocumentError
-        If it is too long, too deep, or holds a number or a key that is too long.
+        If it is too long or too deep, or contains a number or key that is too long.
     tomllib.TOMLDecodeError
         If it is not TOML.
     """
@@ -106,7 +106,7 @@ def json_of(text: str, most: int = MOST_DATA) -> Any:
     Raises
     ------
     DocumentError
-        If it is too long, too deep, or holds a number that is too long.
+        If it is too long or too deep, or contains a number that is too long.
     json.JSONDecodeError
         If it is not JSON.
     """
@@ -160,7 +160,7 @@ def _check_toml(text: str) -> None:
 
 
 def _toml_tokens(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the tokens of a TOML text with their places: brackets, dots, words, line ends, and whole strings."""
+    """Yield the tokens of a TOML text with their positions: brackets, dots, words, line ends, and whole strings."""
     at = 0
     while match := _TOML.search(text, at):  # a sign of the text each round
         sign, start, at = match[0], match.start(), match.end()
@@ -184,7 +184,7 @@ def _check_json(text: str) -> None:
         if sign == '"':
             string = _STRING.match(text, at)
             if string is None:
-                return  # the parser says where
+                return  # the parser reports where
             at = string.end()
         elif sign == "\n":
             line += 1

@@ -36,12 +36,12 @@ SOURCES: Final = (".py", ".html", ".css", ".js", ".woff2", ".svg", ".typ")
 ABOVE: Final = ("site/", "app/", "cli/")  # folders whose files change no number, except those in DRAWING
 SAMPLES: Final = ("audits", "datasets")  # folders of data that the package itself reads
 DRAWING: Final = tuple(f"site/{name}.py" for name in ("colours", "errata", "examples", "figures", "svg", "tables"))
-MOST_BUILT: Final = 200_000_000  # bytes of a file that was built
+MOST_BUILT: Final = 200_000_000  # bytes of a built file
 
 
 @cache
 def fingerprint(*, drawing: bool = False) -> str:
-    """Return a digest of the files of the package, its data and the libraries; with `drawing` only of what figures need."""
+    """Return a digest of the package, its data and the libraries; with `drawing` only of what figures need."""
     package = Path(__file__).resolve().parents[1]
     hashed = hashlib.sha256(sys.version.encode())
     for name in LIBRARIES:
@@ -65,7 +65,7 @@ def digest(*parts: str) -> str:
 def cache_folder(target: Path) -> Path:
     """Return the folder of the user's own cache for what is built beside a target.
 
-    It is not beside the report: a folder that came from somebody else could bring figures that nobody drew, or links to
+    It is not beside the report: a folder from somebody else could contain fake figures, or links to
     places where nothing should be written.
     """
     named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
@@ -74,7 +74,7 @@ def cache_folder(target: Path) -> Path:
 
 
 class BuildRecord:
-    """The record of one built file: if nothing that it depends on has changed, it need not be built again.
+    """The record of one built file: it is rebuilt only if something it depends on has changed.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class BuildRecord:
     source, target : Path
         What is built into what.
     options : mapping of str to str
-        How; other options are another build.
+        Build options; other options are another build.
     """
 
     def __init__(self, cache: Path, source: Path, target: Path, options: Mapping[str, str]) -> None:
@@ -92,7 +92,7 @@ class BuildRecord:
         self.file = cache / "builds" / f"{key}.json"
 
     def is_current(self) -> bool:
-        """Return whether the target is what a build would write now."""
+        """Return whether the target is what a build would produce now."""
         try:
             facts = json_of(text_of(self.file))
             inputs = {str(name): str(value) for name, value in facts["inputs"].items()}
@@ -103,12 +103,12 @@ class BuildRecord:
                 and all(_digest(inside(self.source.parent, name)) == value for name, value in inputs.items())
             )
         except (DpcoreError, OSError, ValueError, KeyError, TypeError, AttributeError):
-            return False  # no record, or one that somebody changed: it is built again
+            return False  # no record, or one that somebody changed: build again
 
     def write(self, inputs: Sequence[tuple[str, str]]) -> None:
         """Record a build and the digests of its inputs."""
         facts: dict[str, Any] = {"code": self._code(), "target": _digest(self.target), "inputs": dict(inputs)}
-        with suppress(OSError):  # no place for a cache: the next build is a whole one
+        with suppress(OSError):  # no place for a cache: the next build is a full one
             self.file.parent.mkdir(parents=True, exist_ok=True)
             self.file.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 

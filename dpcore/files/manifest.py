@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 MANIFEST: Final = "manifest.json"
 MOST_MANIFEST: Final = 20_000_000  # bytes; that of our own site has 200 000
-MOST_INPUTS: Final = 5_000  # files beside a spec; with more, every build plans its pages
-MOST_INPUT_BYTES: Final = 100_000_000  # of these files together: reading more takes longer than planning
+MOST_INPUTS: Final = 5_000  # files beside a spec; if there are more, every build plans its pages
+MOST_INPUT_BYTES: Final = 100_000_000  # total bytes of these files: reading more takes longer than planning
 
 
 @dataclass
 class Manifest:
-    """The pieces of the last build: for each its key, and its files with their digests.
+    """The pieces of the last build, each with its key and its files with their digests.
 
     Attributes
     ----------
     pieces : dict
         By name: ``key`` and ``files``.
     inputs : str
-        The digest of all inputs of that build; empty if they were too many.
+        The digest of all inputs of that build; empty if there were too many.
     """
 
     pieces: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -40,13 +40,13 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Return the manifest of a folder; a folder with other contents is refused, so that nothing is lost."""
+        """Return the manifest of a folder; a folder with other contents is rejected, so that nothing is lost."""
         file = folder / MANIFEST
         if file.is_file():
             try:
                 document = json_of(text_of(file, MOST_MANIFEST))
                 return cls(_pieces(document), str(document.get("inputs", "")))
-            except ValueError:  # an unreadable manifest counts as none: everything is written again
+            except ValueError:  # an unreadable manifest counts as missing: everything is written again
                 return cls()
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             msg = f"{folder} exists and is not a site of dpcore; name a new folder, or empty this one."
@@ -73,7 +73,7 @@ def _pieces(document: Any) -> dict[str, dict[str, Any]]:
 
 
 def path_in(folder: Path, name: str) -> Path:
-    """Return the path of a file of a site; paths outside its folder are refused."""
+    """Return the path of a file of a site; paths outside its folder are rejected."""
     try:
         return inside(folder, name)
     except DomainError:
@@ -82,43 +82,43 @@ def path_in(folder: Path, name: str) -> Path:
 
 
 def is_written(folder: Path, name: str, value: str) -> bool:
-    """Return whether a file of a site is there, with this digest."""
+    """Return whether a file of a site exists and has this digest."""
     path = path_in(folder, name)
     return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == value
 
 
 def unchanged_pages(spec: Path, folder: Path) -> int:
-    """Return the number of pages of a site if building it again, with all commands, would write nothing; 0 if it might.
+    """Return the number of pages of a site if a rebuild, with all commands, would write nothing; 0 if it might.
 
-    Nothing is planned and no library of pages or charts is loaded.
+    This plans nothing and loads no library for pages or charts.
     """
     if not (spec.is_file() and (folder / MANIFEST).is_file()):
         return 0
     before = Manifest.read(folder)
     try:
         same = before.inputs and before.inputs == inputs_of(spec, folder, commands=True)
-    except ImportError:  # a library is missing: the build says which
+    except ImportError:  # a library is missing: the build reports which
         return 0
     if not same or not all(is_written(folder, name, value) for name, value in before.files):
         return 0
-    return sum(name.endswith(".html") for name, _ in before.files) - 1  # without the page for wrong addresses
+    return sum(name.endswith(".html") for name, _ in before.files) - 1  # without the page for unknown addresses
 
 
 def nothing_changed(folder: Path, pages: int) -> str:
-    """Return the result of a build that wrote nothing, as a sentence."""
+    """Return a sentence about a build that wrote nothing."""
     return f"{folder}: {pages} pages, nothing changed"
 
 
 def inputs_of(spec: Path, folder: Path, *, commands: bool) -> str:
-    """Return a digest of everything that a site can be made from, or an empty text if that is too much to read.
+    """Return a digest of everything a site may depend on, or an empty text if that is too much to read.
 
-    A document names files of its own folder only, so these are the files beside the spec and below it, the data of the
+    A document names only files in its own folder, so these are the files beside the spec and below it, the data of the
     package with the names of the pages of the app, the package itself and its libraries.
 
     Parameters
     ----------
     spec, folder : Path
-        The spec of the site, and the folder it is built into, which is no input.
+        The spec of the site, and its output folder, which is not an input.
     commands : bool
         Whether the reference lists the commands.
     """
@@ -134,20 +134,20 @@ def inputs_of(spec: Path, folder: Path, *, commands: bool) -> str:
         for path in paths:
             root = home if path.is_relative_to(home) else data.parent
             hashed.update(digest(path.relative_to(root).as_posix(), _content(path)).encode())
-    except OSError:  # unreadable, or gone since it was listed: the build says so if it needs it
+    except OSError:  # unreadable, or deleted since it was listed: the build reports it if it needs the file
         return ""
     return hashed.hexdigest()
 
 
 def _content(path: Path) -> str:
-    """Return the digest of a file, the target of a link, or nothing for what is neither, such as a pipe."""
+    """Return the digest of a file, the target of a link, or nothing for anything else, such as a pipe."""
     if path.is_symlink():
         return str(path.readlink())
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def _below(root: Path, output: Path) -> list[Path]:
-    """Return the files and links below a folder, at most one more than are read; links to folders are not followed."""
+    """Return the files and links below a folder, at most one over the limit; links to folders are not followed."""
     paths: list[Path] = []
     for place, folders, names in os.walk(root):
         here = Path(place)

@@ -29,7 +29,7 @@ class NamedMatrix:
     names : tuple of str, default ()
         The names of its rows and columns; empty if the file has none.
     notes : tuple of str, default ()
-        What was unusual about its numbers, in sentences.
+        Anything unusual about its numbers, in sentences.
     """
 
     rows: tuple[tuple[float, ...], ...]
@@ -38,10 +38,10 @@ class NamedMatrix:
 
 
 def read_matrix(sheet: Sheet, what: str = "The matrix") -> NamedMatrix:
-    """Return the square matrix of a file.
+    """Return the square matrix in a file.
 
-    The file holds numbers only; or the names of the columns above them; or names above and on the left, with any text or
-    nothing in the corner. Names on the left may be in any order: the rows are put into the order of the columns.
+    The file has only numbers; or the names of the columns above them; or names above and on the left, with any text or
+    nothing in the corner. Names on the left may be in any order: the rows are sorted into the order of the columns.
 
     Parameters
     ----------

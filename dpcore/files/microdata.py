@@ -1,4 +1,4 @@
-"""A whole table of texts: every column of a user's CSV as codes of its distinct texts, a million rows in little memory."""
+"""A whole table of texts: every column of a user's CSV as codes of its distinct texts, to save memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Microdata:
     Attributes
     ----------
     digest : str
-        Names the content: equal for equal tables.
+        Identifies the content: equal for equal tables.
     columns : tuple of CodedColumn
         The columns in their order.
     rows : int
@@ -41,9 +41,9 @@ class Microdata:
     comma : bool, default False
         Whether a comma may be the decimal sign, because it does not separate the fields.
     skipped : tuple of int, default ()
-        Rows of the file that are empty and hence not in the table, the first row of data being 1.
+        Empty rows of the file, which are not in the table; the first row of data is 1.
     notes : tuple of str, default ()
-        What was unusual about the file, in sentences.
+        Anything unusual about the file, in sentences.
     places : ndarray of int, optional
         Where the records were in the file, if some were left out.
     """
@@ -78,7 +78,7 @@ class Microdata:
         raise DomainError(unknown("column", name, self.names))
 
     def some(self, names: Iterable[str], what: str) -> tuple[CodedColumn, ...]:
-        """Return some columns, each named once; `what` says in errors what they are for."""
+        """Return some columns, each named once; `what` tells in error messages what they are for."""
         texts = [names] if isinstance(names, str) else list(names)
         twice = next((name for name in texts if texts.count(name) > 1), None)
         if twice is not None:
@@ -87,7 +87,7 @@ class Microdata:
         return tuple(self.column(name) for name in texts)
 
     def row_number(self, place: int) -> int:
-        """Return the row of the file for a record, the first row of data being 1 and empty lines counted."""
+        """Return the row in the file of a record; the first row of data is 1, and empty lines count."""
         return row_number(place if self.places is None else int(self.places[place]), self.skipped)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -96,13 +96,13 @@ class Microdata:
         Raises
         ------
         DomainError
-            If a cell is missing or holds no number; the message names its row.
+            If a cell is missing or not a number; the message names its row.
         """
         column = self.column(name)
         return np.asarray(self.parsed(column, "a number")[column.codes], dtype=np.float64)
 
     def parsed(self, column: CodedColumn, what: str, *, missing: bool = False) -> NDArray[np.float64]:
-        """Return the number in every distinct text of a column; with `missing`, NaN for a missing value."""
+        """Return the number in each distinct text of a column; with `missing`, NaN for a missing value."""
         numbers = np.full(len(column.texts), np.nan)
         for place, text in enumerate(column.texts):
             value = number_in(text, comma=self.comma)
@@ -117,7 +117,7 @@ class Microdata:
         return numbers
 
     def comma_words(self, names: Iterable[str]) -> list[str]:
-        """Say of each of these columns, which are read as numbers, where a comma was the decimal sign."""
+        """Say for each of these columns, which are read as numbers, where a comma was the decimal sign."""
         if not self.comma:
             return []
         return [words for name in dict.fromkeys(names) for words in self.column(name).comma_words(self.row_number)]
@@ -129,7 +129,7 @@ class Microdata:
         return Microdata(_digest(fresh), fresh, self.rows, self.comma, self.skipped, self.notes, self.places)
 
     def kept(self, rows: NDArray[np.bool_]) -> Microdata:
-        """Return the records that are marked."""
+        """Return the marked records."""
         columns = tuple(CodedColumn(one.name, one.codes[rows], one.texts).merged(str) for one in self.columns)
         places = np.flatnonzero(rows) if self.places is None else self.places[rows]
         return Microdata(_digest(columns), columns, len(places), self.comma, self.skipped, self.notes, places)
@@ -152,7 +152,7 @@ def _digest(columns: tuple[CodedColumn, ...]) -> str:
 def read_microdata(sheet: Sheet, columns: Sequence[str] | None = None) -> Microdata:
     """Return columns of a file as texts.
 
-    Spaces around a text and repeated spaces in it do not count; lines without any text are left out. Whatever is unusual
+    Spaces around a text and repeated spaces in it do not count; lines without any text are skipped. Anything unusual
     is in the notes.
 
     Parameters
@@ -165,7 +165,7 @@ def read_microdata(sheet: Sheet, columns: Sequence[str] | None = None) -> Microd
     Raises
     ------
     DomainError
-        If there is no row, or there are too many.
+        If there are no rows, or too many.
     """
     coded = read_columns(sheet, sheet.columns if columns is None else columns)
     if not coded.rows:

@@ -1,4 +1,4 @@
-"""Paths and links in a document: paths stay in its own folder, and links lead to pages only."""
+"""Paths and links in a document: paths stay in its own folder, and links lead only to pages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _INVISIBLE: Final = re.compile(r"[\x00-\x20\x7f\\]")  # browsers drop some of th
 
 
 def inside(folder: str | Path, name: str | Path) -> Path:
-    """Return the path that a document names, if it lies in a folder.
+    """Return the path that a document names, if it is inside a folder.
 
     Symbolic links are followed first, so that the file that is opened is the one that was checked.
 
     Parameters
     ----------
     folder : str or Path
-        The folder of the document or of its output; the caller's own choice, hence not checked.
+        The folder of the document or of its output; chosen by the caller and therefore not checked.
     name : str or Path
         The path in the document, relative to `folder`.
 
@@ -35,15 +35,15 @@ def inside(folder: str | Path, name: str | Path) -> Path:
     Raises
     ------
     DomainError
-        If it leads out of the folder or is not a path at all. The message names it and reveals nothing about the file.
+        If it leads out of the folder or is not a path. The message names it and reveals nothing about the file.
     """
     try:
         home = Path(folder).resolve()
         path = (home / name).resolve()
         path.lstat()
     except FileNotFoundError:
-        pass  # a file that is yet to be written
-    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a file used as a folder, links in a circle
+        pass  # a file that does not exist yet
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a file used as a folder, circular links
         msg = f"{_cut(name)} is not the path of a file."
         raise DomainError(msg) from None
     if not path.is_relative_to(home):
@@ -60,7 +60,7 @@ def existing(folder: str | Path, name: str) -> Path:
     Raises
     ------
     DomainError
-        If it leads out of the folder, or if there is no such file; then a file with a similar name is named.
+        If it leads out of the folder, or if there is no such file; the message then suggests a similar name.
     """
     path = inside(folder, name)
     if not path.is_file():
@@ -74,7 +74,7 @@ def existing(folder: str | Path, name: str) -> Path:
 
 
 def link(target: str, schemes: tuple[str, ...] = SCHEMES, *, relative: bool = True) -> str:
-    """Return a link of a document, if a page may carry it.
+    """Return a link in a document, if a page may contain it.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def link(target: str, schemes: tuple[str, ...] = SCHEMES, *, relative: bool = Tr
     Raises
     ------
     DomainError
-        If it has another scheme, names a host without one, or holds spaces, control characters or backslashes.
+        If it has another scheme, names a host without one, or contains spaces, control characters or backslashes.
     """
     scheme = _SCHEME.match(target)
     allowed = scheme[1].lower() in schemes if scheme else relative and not target.startswith("//")

@@ -1,4 +1,4 @@
-"""The layout of a user's CSV: encoding, delimiter and columns, with a sentence about everything unusual."""
+"""The layout of a user's CSV: encoding, delimiter and columns, with a sentence about anything unusual."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpcore.words import grouped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_BYTES = 500_000_000  # of a file read by the library or a command; uploads have their own limit
+MOST_BYTES = 500_000_000  # bytes of a file read by the library or a command; uploads have their own limit
 MOST_COLUMNS = 200
 LONGEST_NAME = 60
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -46,7 +46,7 @@ class Sheet:
     encoding: str
     header: bool
     notes: tuple[str, ...] = ()
-    digest: str = field(repr=False, default="")  # of the data: what makes two sheets the same
+    digest: str = field(repr=False, default="")  # of the data: it makes two sheets the same
 
     @property
     def comma(self) -> bool:
@@ -54,7 +54,7 @@ class Sheet:
         return self.delimiter != ","
 
     def place(self, column: str) -> int:
-        """Return the place of a column; the error for an unknown one lists the columns."""
+        """Return the index of a column; the error for an unknown one lists the columns."""
         if column not in self.columns:
             msg = f"The file has the columns {', '.join(self.columns)[:200]}; there is no column {value_text(column)}."
             raise DomainError(msg)
@@ -62,7 +62,7 @@ class Sheet:
 
     @property
     def numeric(self) -> tuple[str, ...]:
-        """The columns whose first lines hold more numbers than other texts; missing values do not count."""
+        """The columns whose first lines contain more numbers than other texts; missing values do not count."""
         rows = list(rows_of(csv.reader(_first_lines(self.data, self.encoding), delimiter=self.delimiter)))
         names = []
         for place, name in enumerate(self.columns):
@@ -95,7 +95,7 @@ def open_csv(source: bytes | Path, *, delimiter: str | None = None, most_bytes: 
     Raises
     ------
     DomainError
-        If the file is empty, too large, not a text, or has no row.
+        If the file is empty, too large, not text, or has no rows.
     """
     data = bytes_of(source, most_bytes) if isinstance(source, Path) else source
     if len(data) > most_bytes:
@@ -140,7 +140,7 @@ def _encoding(data: bytes) -> tuple[str, list[str]]:
 
 
 def decoded(data: bytes) -> tuple[str, list[str]]:
-    """Return the text of a file and the notes about its encoding; a byte-order mark is left out."""
+    """Return the text of a file, without a byte-order mark, and the notes about its encoding."""
     encoding, notes = _encoding(data)
     return data.decode(encoding), notes
 
@@ -151,7 +151,7 @@ def _first_lines(data: bytes, encoding: str) -> Iterator[str]:
 
 
 def _delimiter(lines: list[str]) -> str:
-    """Return the delimiter that splits the most lines into as many fields as the first one; ties go to more fields."""
+    """Return the delimiter that splits the most lines into as many fields as the first line; ties go to more fields."""
     best = (0.0, 1, ALONE)
     for mark in DELIMITERS:
         counts = [len(row) for row in rows_of(csv.reader(lines, delimiter=mark))]
@@ -177,7 +177,7 @@ def _names(row: list[str], *, header: bool) -> tuple[str, ...]:
         text = "".join(sign for sign in " ".join(cell.split()) if sign.isprintable())[:LONGEST_NAME]
         base = name = (text if header else "") or f"column {place}"
         count = 1
-        while name in names:  # one of as many names is free
+        while name in names:  # one of this many names is free
             count += 1
             name = f"{base} ({count})"
         names.append(name)
@@ -185,7 +185,7 @@ def _names(row: list[str], *, header: bool) -> tuple[str, ...]:
 
 
 def number_in(cell: str, *, comma: bool = False) -> float | None:
-    """Return the finite number a cell holds, None for anything else; with `comma`, 1,5 is a number too."""
+    """Return the finite number in a cell, None for anything else; with `comma`, 1,5 is a number too."""
     try:
         value = float(cell) if "_" not in cell else math.nan
     except ValueError:
@@ -198,7 +198,7 @@ def rows_of(reader: Any) -> Iterator[list[str]]:
     """Yield rows of fields with their original texts (see `dpcore.files.csv_writer`); a `DomainError` says what cannot be read."""
     try:
         for row in reader:
-            # one look at the joined row is several times faster than one at each cell
+            # one test of the joined row is several times faster than one per cell
             yield [unmarked(cell) for cell in row] if MARK in "".join(row) else row
     except csv.Error as error:
         msg = f"The file cannot be read as CSV: {error}. A quotation mark may be missing."

@@ -1,7 +1,7 @@
-"""Local privacy: everybody answers through a channel, and an analyst wants to tell two hypotheses apart.
+"""Local privacy: everyone answers through a channel, and an analyst wants to tell two hypotheses apart.
 
 `Hypotheses` is the question, `LocalPromise` what every answer guarantees, `Channel` how people answer. `optimum` finds the
-best channel, `bounds` tabulates what is proved about all channels, `people` says how many answers decide.
+best channel, `bounds` tabulates what is proved about all channels, `people` says how many answers are needed.
 """
 
 from dpcore.local.bounds import BOUNDS, Case, DivergenceBound

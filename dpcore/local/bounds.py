@@ -1,4 +1,4 @@
-r"""What is proved about every channel that keeps a promise, beside the best one.
+r"""What is proved about every channel that keeps a promise, compared with the best one.
 
 All bounds rest on two facts about an output y of an epsilon-locally private channel with Dobrushin coefficient eta. With
 t the total variation of (P0, P1):
@@ -101,7 +101,7 @@ class DivergenceBound:
     Attributes
     ----------
     name, title, source, formula : str
-        In code, as a heading, its reference and its formula (t is the total variation of P0 and P1).
+        Its name in code, its heading, its reference and its formula (t is the total variation of P0 and P1).
     of : str
         What it bounds: ``optimum``, ``channel`` (its total variation) or ``ratio`` (binary mechanism / optimum).
     measures : tuple of str
@@ -109,9 +109,9 @@ class DivergenceBound:
     side : str
         ``upper`` or ``lower``.
     value : callable
-        The bound in a case; None if its condition fails (`needs` says which).
+        The bound in a case; None if its condition fails (`needs` says which condition).
     proved : bool, default True
-        False for a formula that was printed but is not true.
+        False for a formula that was printed but is wrong.
     """
 
     name: str
@@ -127,7 +127,7 @@ class DivergenceBound:
 
     @property
     def kind(self) -> str:
-        """``upper``, ``lower`` or, for a printed formula that is false, ``no bound``."""
+        """``upper``, ``lower`` or, for a printed formula that is wrong, ``no bound``."""
         return self.side if self.proved else "no bound"
 
 

@@ -1,4 +1,4 @@
-"""Channels: how a person answers, given the private letter."""
+"""Channels: how people answer, given their private letter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 ERASED = "erased"
-_DIGITS = 13  # pairs of rows that agree to this many digits share one region
+_DIGITS = 13  # pairs of rows that agree to this many digits share a region
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Channel:
         return parts[0] if len(parts) == 1 else Union(tuple(parts))
 
     def _pairs(self) -> Iterator[tuple[tuple[float, ...], tuple[float, ...]]]:
-        """Yield the pairs of rows that differ, one of each kind."""
+        """Yield the distinct pairs of rows that differ."""
         keys = set()
         rounded = np.round(self.matrix, _DIGITS)
         for i in range(len(self.rows)):
@@ -177,7 +177,7 @@ def binary(question: Hypotheses, promise: LocalPromise, *, ties: Literal[0, 1] =
 
 
 def randomized_response(question: Hypotheses, promise: LocalPromise) -> Channel:
-    r"""Return randomized response over all letters: the true letter is e^epsilon times as likely as each other one.
+    r"""Return randomized response over all letters: the true letter is e^epsilon times as likely as any other.
 
     .. math:: Q(y|x)=\frac{e^{\varepsilon}}{e^{\varepsilon}+k-1}\ \text{if } y=x,\qquad \frac{1}{e^{\varepsilon}+k-1}\ \text{otherwise}
 

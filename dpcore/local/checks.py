@@ -1,4 +1,4 @@
-"""Every bound beside the truth: whether it holds, and how far off it is."""
+"""Every bound compared with the truth: whether it holds, and how far off it is."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from dpcore.local.measures import DivergenceMeasure
 
 COLUMNS = ("bound", "formula", "value", "truth", "holds", "of", "note", *FACTS)
-SLACK = 1e-9  # relative accuracy of the optimum itself
+SLACK = 1e-9  # relative accuracy of the computed optimum
 _OF = {"optimum": "the best channel", "channel": "its total variation", "ratio": "binary mechanism / best channel"}
 
 
 def proved_bounds(measure: DivergenceMeasure, of: str = "optimum") -> tuple[DivergenceBound, ...]:
-    """Return the bounds of one kind for a measure, without formulas that are printed but false."""
+    """Return the bounds of one kind for a measure, without printed formulas that are wrong."""
     return tuple(bound for bound in BOUNDS if measure.name in bound.measures and bound.of == of and bound.proved)
 
 
@@ -97,7 +97,7 @@ def not_applicable(question: Hypotheses, promise: LocalPromise, measure: Diverge
     case = Case(question, promise, measure)
     silent: dict[str, list[str]] = {}
     for bound in BOUNDS:
-        meant = bound.name != "erasure" or promise.eta is not None  # without η nobody expects it
+        meant = bound.name != "erasure" or promise.eta is not None  # without η nobody expects this bound
         if meant and measure.name in bound.measures and bound.proved and bound.value(case) is None:
             silent.setdefault(bound.needs, []).append(bound.formula)
     return tuple(f"Not listed, as it {why}: {'; '.join(names)}." for why, names in silent.items())

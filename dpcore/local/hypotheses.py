@@ -26,12 +26,12 @@ MOST_LETTERS = 64
 MOST_EPSILON = 100.0  # e^100 and its square are ordinary doubles
 LONGEST_NAME = 24  # characters
 RESERVED = ("erased", "nothing", "letter")
-_SAME_RATIO = 1e-13  # letters whose P0 share of P0 + P1 differs by less are one letter to every test
+_SAME_RATIO = 1e-13  # letters whose share P0 / (P0 + P1) differs by less are one letter to every test
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    r"""Two distributions of a person's private letter; one of them is true for everybody.
+    r"""Two distributions of a person's private letter; one of them is true for everyone.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-r"""The distance of two output distributions: f-divergences, each a sum of one homogeneous convex term per answer.
+r"""The distance between two output distributions: f-divergences, each a sum of one homogeneous convex term per answer.
 
 .. math:: D_f(M_0\|M_1)=\sum_y M_1(y)\,f\!\left(\frac{M_0(y)}{M_1(y)}\right)
 
-Joining two answers never increases such a sum, and splitting one never decreases it; so the best channels are made of
+Merging two answers never increases such a sum, and splitting one never decreases it, so the best channels are made of
 extremal columns (`dpcore.local.extremal`).
 """
 
@@ -68,7 +68,7 @@ class DivergenceMeasure:
     Attributes
     ----------
     name, title, formula, meaning : str
-        In tables, as a heading, in LaTeX and in plain words.
+        Its name in tables, as a heading, in LaTeX and in plain words.
     terms : callable
         Its terms, one per answer, from the two masses of the answer.
     contracts : bool, default True
@@ -79,7 +79,7 @@ class DivergenceMeasure:
     title: str
     formula: str
     meaning: str
-    terms: Callable[[FloatArray, FloatArray], FloatArray] = field(repr=False, compare=False)  # the name tells it
+    terms: Callable[[FloatArray, FloatArray], FloatArray] = field(repr=False, compare=False)  # the name identifies it
     contracts: bool = True
 
     def between(self, first: FloatArray, second: FloatArray) -> float:
@@ -87,7 +87,7 @@ class DivergenceMeasure:
         return float(math.fsum(self.terms(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))))
 
     def apart(self, question: Hypotheses) -> float:
-        """Return the divergence of two hypotheses themselves, without privacy."""
+        """Return the divergence of the two hypotheses themselves, without privacy."""
         return self.between(*question.arrays)
 
 
@@ -152,7 +152,7 @@ def measure_named(name: str) -> DivergenceMeasure:
     Returns
     -------
     DivergenceMeasure
-        Raises `DomainError` with all names if there is none.
+        The measure; an unknown name raises a `DomainError` that lists all names.
     """
     if name not in MEASURES:
         msg = f"A measure is one of {', '.join(MEASURES)}, got {name!r}."

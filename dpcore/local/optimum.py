@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpcore.local.measures import DivergenceMeasure
 
 ALIKE = 1e-9  # relative difference below which two channels count as equally good
-_SCALE = 100.0  # size of the objective, because the solver's tolerances are absolute
+_SCALE = 100.0  # scale of the objective, because the solver's tolerances are absolute
 _NOTHING = 1e-11  # smaller weights are not part of the basis
 _ATTEMPTS: tuple[tuple[Literal["highs", "highs-ds", "highs-ipm"], float], ...] = (
     ("highs-ds", 1e-10),
@@ -52,7 +52,7 @@ class Optimum:
     upper : float
         No channel that keeps the promise attains more (from a feasible dual solution, evaluated in doubles).
     channel : Channel
-        One of the best channels; there may be others.
+        A best channel; there may be others.
     """
 
     value: float
@@ -66,13 +66,13 @@ class Optimum:
 
     @property
     def sides(self) -> tuple[float, float]:
-        """What is attained and what no channel exceeds; equal if they differ by rounding only."""
+        """What is attained and what no channel exceeds; equal if they differ only by rounding."""
         one = self.upper <= self.value * (1 + ROUNDING) + 1e-300
         return self.value, self.value if one else self.upper
 
 
 def why_not(question: Hypotheses, promise: LocalPromise) -> str:
-    """Say why the best channel cannot be computed, and what can; empty if it can.
+    """Say why the best channel cannot be computed, and what can be; return an empty text if it can.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def optimum(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeas
 
 @dataclass(frozen=True)
 class _Program:
-    """The program of one question: columns, objective and the rows of its constraints."""
+    """The linear program for a question: columns, objective and the rows of its constraints."""
 
     columns: FloatArray
     objective: FloatArray
@@ -164,7 +164,7 @@ def _program(question: Hypotheses, promise: LocalPromise, measure: DivergenceMea
     return _Program(column, measure.terms(column @ first, column @ second), limits, np.array(most))
 
 
-@lru_cache(maxsize=512)  # a chart, its sentence and its bounds need the same one
+@lru_cache(maxsize=512)  # a chart, its sentence and its bounds need the same optimum
 def _solved(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeasure) -> Optimum:
     program = _program(question, promise, measure)
     weight, prices, fines = _answer(program, -math.expm1(-promise.epsilon) or 1.0)
@@ -176,7 +176,7 @@ def _solved(question: Hypotheses, promise: LocalPromise, measure: DivergenceMeas
 
 
 def _answer(program: _Program, step: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the solver's weights and its dual variables: prices of the letters and fines of the limits.
+    """Return the solver's weights and its dual variables: prices for the letters and fines for the limits.
 
     For small epsilon all columns are almost equal. So the solver gets the row of the first letter and the differences
     from it, divided by `step` = 1 - e^-epsilon.
@@ -249,7 +249,7 @@ def _channel(question: Hypotheses, promise: LocalPromise, column: FloatArray, we
     names: list[str] = []
     for j in support:
         name = _name(question, promise, column[j])
-        names.append(name if name not in names else f"{name} ({j})")  # letters may themselves be called "a or b"
+        names.append(name if name not in names else f"{name} ({j})")  # letters may themselves be named "a or b"
     return Channel(tuple(map(tuple, matrix.tolist())), question.letters, tuple(names), "best channel")
 
 

@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 MOST_COUNTED = 10**8  # people up to which the binomial test is searched
 MOST_COMPOSED = 5_000  # people up to which other tests are searched on request
-MOST_QUICK = 400  # people up to which tests of three answers are always searched: some hundredths of a second
+MOST_QUICK = 400  # people up to which tests of three answers are always searched: a few hundredths of a second
 RATE = Parameter("rate", low=0.0, high=0.5, low_open=True, high_open=True)
 _TILTS = np.linspace(0.005, 0.995, 199)  # every tilt gives a valid bound; a finer grid lowers it slightly
 _COUNTING = 1e-10  # margin for the relative error of a binomial probability
-_ROUNDING = 1e-9  # relative: bounds are moved outward by it before they become whole people
+_ROUNDING = 1e-9  # relative: bounds are moved outward by this before they are rounded to whole people
 
 
 @dataclass(frozen=True)
 class People:
-    """The number of people, from both sides.
+    """The number of people, bounded from both sides.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class People:
 def people(
     channel: Channel, question: Hypotheses, alarm: float = 0.05, miss: float = 0.05, *, search: bool = False
 ) -> People:
-    """Return how many answers decide between the hypotheses with at most these error rates.
+    """Return how many answers decide between the hypotheses within these error rates.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _searched(misses: Callable[[int], tuple[float, float]], miss: float, ends: t
 
 def _binomial_misses(first: FloatArray, second: FloatArray, alarm: float, n: int) -> tuple[float, float]:
     """Return the misses of the best test, which counts one of two answers and is randomised at its threshold."""
-    answer = int(second[1] > first[1])  # the answer that speaks for P1
+    answer = int(second[1] > first[1])  # the answer that favours P1
     p, q = float(first[answer]), float(second[answer])
     low, high = -1, n  # rejecting above `high` keeps the false alarms, rejecting above `low` does not
     while high - low > 1:  # halves
@@ -191,7 +191,7 @@ def _composed_misses(pair: Pmf, alarm: float, n: int) -> tuple[float, float]:
 
 
 def people_words(private: People, plain: People, *, alarm: float, miss: float) -> str:
-    """Say how many people it takes, with and without privacy.
+    """Say how many people are needed, with and without privacy.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ Row = tuple[str, float, float, float, float, str, str, str]
 
 
 def grid(question: Hypotheses, promise: LocalPromise, top: float | None = None) -> tuple[float, ...]:
-    """Return the epsilons of a chart: even steps up to `top`, and that of the promise; fewer steps if each takes long.
+    """Return the epsilons for a chart: even steps up to `top`, and that of the promise; fewer steps if each takes long.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def ratios(
 
 
 def _framed(rows: list[Row]) -> pd.DataFrame:
-    """Return the rows as a frame, series after series in the order they first appear."""
+    """Return the rows as a frame, one series after another in the order of first appearance."""
     order: dict[str, int] = {}
     for row in rows:
         order.setdefault(row[0], len(order))
@@ -205,7 +205,7 @@ def regimes(
 
 
 def regime_words(table: pd.DataFrame, question: Hypotheses) -> str:
-    """Say up to which epsilon the binary mechanism, and from which randomized response, is as good as the best channel.
+    """Say up to which epsilon the binary mechanism and from which randomized response is as good as the best channel.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Planning a release: tools that take a table of one's own and say what can be published about it, and how well."""
+"""Planning a release: tools that take your own table and say what can be published about it, and how accurately."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ FACTS: Final = {
     "link": "where the release is",
     "contact": "who answers questions",
 }
-"""What a label can be told, by name; a question whose fact is missing is open."""
+"""Facts that a label can be given, by name; a question without its fact stays open."""
 
 _QUESTIONS: Final[tuple[tuple[str, str], ...]] = (
     ("Is the promise a number with its δ, and the whole curve?", "numbers"),
@@ -67,7 +67,7 @@ _QUESTIONS: Final[tuple[tuple[str, str], ...]] = (
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>|$#!~@])")
 _LONGEST: Final = 1000
 MOST_ROWS: Final = 10
-"""Releases that a label lists."""
+"""Maximum number of releases that a label lists."""
 
 
 def label_report(
@@ -87,9 +87,9 @@ def label_report(
     ledger : Ledger
         All releases about the same people.
     ledger_file : str
-        The name of its file, which must stand beside the report.
+        The name of its file, which must be beside the report.
     delta : float, default 1e-6
-        Where epsilon is stated.
+        The delta at which epsilon is stated.
     epsilon : float, optional
         The budget; without one the label says only what is spent.
     plan : ReleasePlan, optional
@@ -153,7 +153,7 @@ def _plain(text: str) -> str:
 
 
 def _planned(plan: ReleasePlan) -> dict[str, str]:
-    """Return what a plan answers."""
+    """Return the answers that a plan gives."""
     leaks = [column.name for column in plan.columns if column.from_data]
     bounds = "public" if not leaks else f"from the data for {', '.join(leaks)}: no noise protects what they reveal"
     return {

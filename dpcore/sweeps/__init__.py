@@ -1,4 +1,4 @@
-"""Sweeps: one measure of one expression over a grid of its parameters, on one core, on all of them or on a cluster."""
+"""Sweeps: one measure of one expression over a grid of its parameters, on one core, all cores or a cluster."""
 
 from dpcore.sweeps.cells import COLUMNS
 from dpcore.sweeps.grid import Grid

@@ -1,4 +1,4 @@
-"""The cells of a grid, computed part by part: a part is a stretch of cells in the order of the work."""
+"""The cells of a grid, computed part by part: a part is a stretch of cells in work order."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ COLUMNS: Final = ("value", "lower", "upper", "error", "kind", "theorem", "neighb
 """Columns of a sweep's table after those of the holes."""
 
 CELLS: Final = 256
-"""Cells of one part, or a few more: a fraction of a second up to some seconds, so that progress and resuming are fine-grained."""
+"""Cells in one part, or a few more: they take up to a few seconds, so progress and resuming are fine-grained."""
 
 MOST: Final = 4096
-"""Cells of one part at most; longer stretches that share a region are cut."""
+"""Maximum number of cells in one part; longer stretches that share a region are cut."""
 
 WORK: Final = 1e8
-"""Operations that one cell may take, about ten seconds: a count, so that the same cells are refused on every machine."""
+"""Operations that one cell may take, about ten seconds: a count, so that every machine refuses the same cells."""
 
 
 MOST_COPIES: Final = 10**9
-"""Copies that are composed numerically; more have closed forms only."""
+"""Copies that are composed numerically; above, only closed forms apply."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Part:
 
 
 def part_of(grid: Grid, number: int, plain: Any) -> Part | None:
-    """Return the part of a grid that a file holds; None if it is not that part, or not whole."""
+    """Return the part of a grid that is in a file; None if it is another part or incomplete."""
     if not isinstance(plain, dict) or not isinstance(plain.get("cells"), list):
         return None
     rows = [grid.number(place) for place in part_places(grid, number)]
@@ -64,7 +64,7 @@ def part_of(grid: Grid, number: int, plain: Any) -> Part | None:
 
 
 def _is_cell(cell: object) -> bool:
-    """Whether a value read from a file is a cell: the text of an error, or three ordered numbers and three texts."""
+    """Whether a value read from a file is a cell: an error text, or three ordered numbers and three texts."""
     if isinstance(cell, str):
         return True
     if not isinstance(cell, list) or len(cell) != len(Answer._fields):
@@ -76,7 +76,7 @@ def _is_cell(cell: object) -> bool:
 
 
 def part_size(grid: Grid) -> int:
-    """Return the number of cells of one part: whole stretches that share a region, if they are not too long."""
+    """Return the number of cells in one part: whole stretches that share a region, if they are not too long."""
     if grid.shared > MOST:
         return CELLS
     return grid.shared * -(-CELLS // grid.shared)
@@ -88,13 +88,13 @@ def part_count(grid: Grid) -> int:
 
 
 def part_places(grid: Grid, number: int) -> list[tuple[int, ...]]:
-    """Return the cells of a part, each by its place on every axis, in the order of the work."""
+    """Return the cells of a part, each by its index on every axis, in work order."""
     first = number * part_size(grid)
     return [grid.places(place) for place in range(first, min(first + part_size(grid), grid.size))]
 
 
 def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
-    """Compute one part; a cell that cannot be answered holds the text of its error.
+    """Compute one part; a cell without an answer holds the text of its error.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def compute_part(grid: Grid, number: int, tolerance: float) -> Part:
 def _powers(
     grid: Grid, cells: list[dict[str, AxisValue]], asked: list[dict[str, AxisValue]]
 ) -> list[Answer | str | None]:
-    """Return the answers that powers of one region have in common; None for the others."""
+    """Return the answers that powers of one region share; None for the others."""
     answers: list[Answer | str | None] = [None] * len(cells)
     powers = MEASURES[grid.measure].powers
     if grid.power is None or powers is None:
@@ -147,16 +147,16 @@ def _powers(
             with effort(work=WORK * len(some)), collected():
                 shared = powers(base, [int(float(exponents[i])) for i in some], [asked[i] for i in some])
         except DpcoreError:
-            continue  # the cells say why, one by one
+            continue  # each cell reports its own error
         for place, answer in zip(some, shared, strict=True):
             answers[place] = answer
     return answers
 
 
 def _family(grid: Grid, texts: list[str], asked: list[dict[str, AxisValue]]) -> list[Answer | None]:
-    """Return the answers of regions that have a closed form; None for the others, and where something is wrong.
+    """Return the answers of regions with a closed form; None for the others and where something is wrong.
 
-    One region is asked in the same way as many, so that no answer depends on the other cells.
+    A single region is computed in the same way as many, so that no answer depends on the other cells.
     """
     measure = MEASURES[grid.measure]
     if measure.family is None:
@@ -181,7 +181,7 @@ def _arguments(grid: Grid, cell: Mapping[str, AxisValue]) -> dict[str, AxisValue
 
 
 def _answers(measure: str, text: str, asked: list[dict[str, AxisValue]]) -> Iterator[Answer | str]:
-    """Return the answers of one expression; one by one if they cannot be computed together."""
+    """Return the answers of one expression, one by one if they cannot be computed together."""
     try:
         with effort(work=WORK * len(asked)), collected():
             return iter(MEASURES[measure].many(text, asked))

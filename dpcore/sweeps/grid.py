@@ -28,7 +28,7 @@ HOLE: Final = re.compile(r"\{([^{}]*)\}")
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 RESERVED: Final = ("value", "lower", "upper", "error", "kind", "theorem", "neighbours")
 MOST_CELLS: Final = 10**8
-"""Most cells of one grid: its table still fits into the memory of a large machine (some 100 bytes a cell)."""
+"""Maximum number of cells in a grid: its table still fits in a large machine's memory (about 100 bytes a cell)."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Grid:
 
     @classmethod
     def of(cls, expression: str, measure: str, grid: Mapping[str, Any], **arguments: Any) -> Grid:
-        """Return a grid from lists, from texts such as ``0.5:2:0.5`` or ``1e-3..1/7``, and from single values."""
+        """Return a grid from lists, texts such as ``0.5:2:0.5`` or ``1e-3..1/7``, and single values."""
         axes = tuple((str(name), _axis(str(name), values)) for name, values in grid.items())
         pairs = tuple((name, _argument(name, value)) for name, value in arguments.items() if value is not None)
         return cls(expression, measure, axes, pairs)
@@ -92,7 +92,7 @@ class Grid:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the holes, in the order of the grid."""
+        """Names of the holes, in grid order."""
         return tuple(name for name, _ in self.axes)
 
     @property
@@ -102,7 +102,7 @@ class Grid:
 
     @Lazy
     def power(self) -> str | None:
-        """The hole that is the power of the whole expression and stands nowhere else, if there is one."""
+        """The hole that is the power of the whole expression and occurs nowhere else, if there is one."""
         last = re.search(r"\^\s*\{([^{}]*)\}\s*$", self.expression)
         alone = last is not None and self.expression.count(f"{{{last.group(1)}}}") == 1
         return last.group(1) if last is not None and alone else None
@@ -114,9 +114,9 @@ class Grid:
 
     @Lazy
     def order(self) -> tuple[int, ...]:
-        """Places of the axes in the order of the work: those that change nothing but the power or an argument come last.
+        """Order of the axes for the work: those that change only the power or an argument come last.
 
-        Neighbouring cells then share their region, or its transform, and a part of the work asks them together.
+        Neighbouring cells then share their region, or its transform, and are computed together.
         """
         return tuple(sorted(range(len(self.axes)), key=lambda place: (self._rank(self.names[place]), place)))
 
@@ -125,11 +125,11 @@ class Grid:
 
     @Lazy
     def shared(self) -> int:
-        """Number of consecutive cells, in the order of the work, that differ in the power or in arguments only."""
+        """Number of consecutive cells, in work order, that differ only in the power or in arguments."""
         return math.prod(len(values) for name, values in self.axes if self._rank(name))
 
     def places(self, place: int) -> tuple[int, ...]:
-        """Return the place on every axis of one cell, by its place in the order of the work."""
+        """Return the index on every axis of one cell, given its position in work order."""
         result = [0] * len(self.axes)
         for axis in reversed(self.order):
             place, result[axis] = divmod(place, len(self.axes[axis][1]))
@@ -147,7 +147,7 @@ class Grid:
         return {name: values[place] for place, (name, values) in zip(places, self.axes, strict=True)}
 
     def digest(self, tolerance: float) -> str:
-        """Return what tells this sweep from every other one, for finished parts that are kept."""
+        """Return what distinguishes this sweep from all others, for finished parts that are kept."""
         facts = [self.expression, self.measure, self.axes, self.arguments, tolerance]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What a sweep can measure: each measure asks one region, or one text, at all its arguments together."""
+"""What a sweep can measure: each measure evaluates one region, or one text, at all its arguments together."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 _LEAST_DELTA: Final = 1e-290
-"""Deltas below this one are asked one by one: sums near the smallest doubles lose digits."""
+"""Deltas below this one are computed one by one: sums near the smallest doubles lose digits."""
 
 
 class Answer(NamedTuple):
-    """One cell: the published value, its two sides, and what it is."""
+    """One cell: the published value, its two sides, and its kind."""
 
     value: float
     lower: float
@@ -49,9 +49,9 @@ class SweepMeasure:
     Parameters
     ----------
     title : str
-        What it is, for axes and help.
+        Description, for axes and help.
     arguments : dict of str to Parameter or None
-        The arguments, each with its domain; None is a text.
+        The arguments, each with its domain; None stands for a text.
     needed : tuple of str
         Those that have no default.
     many : callable
@@ -71,7 +71,7 @@ class SweepMeasure:
     texts: tuple[str, ...] = field(default=())
 
     def check(self, arguments: Values) -> None:
-        """Refuse a question that lacks an argument, and a number outside its domain."""
+        """Reject a question that lacks an argument or has a number outside its domain."""
         for name in self.needed:
             if name not in arguments:
                 msg = f"This measure needs {name}: a number, or a hole of the grid such as {{{name}}}."
@@ -83,7 +83,7 @@ class SweepMeasure:
 
 
 def region_of(expression: str) -> TradeOff:
-    """Return the region of a text; its parts must have one neighbouring relation."""
+    """Return the region of a text; its parts must share one neighbouring relation."""
     region = build(parse_syntax(expression), expression)
     _ = region.neighbours  # raises if the parts have different relations
     return region
@@ -92,7 +92,7 @@ def region_of(expression: str) -> TradeOff:
 def family_answers(
     measure: SweepMeasure, regions: Sequence[TradeOff | None], asked: Sequence[Values]
 ) -> list[Answer | None]:
-    """Return the answers of the regions that have a closed form; None for the rest, and for arguments outside their domain."""
+    """Return the answers of the regions with a closed form; None for the rest and for invalid arguments."""
     answers: list[Answer | None] = [None] * len(regions)
     if measure.family is None:
         return answers
@@ -124,7 +124,7 @@ def _epsilon(expression: str, asked: Sequence[Values]) -> list[Answer]:
 
 
 def _power_epsilons(base: str, copies: Sequence[int], asked: Sequence[Values]) -> list[Answer | None]:
-    """Return the epsilons of many powers of one region; None where they must be asked one by one."""
+    """Return the epsilons of many powers of one region; None where they must be computed one by one."""
     region = region_of(base)
     delta = np.array([DELTA.check(one["delta"]) for one in asked])
     count = np.array(copies, dtype=np.int64)
@@ -194,7 +194,7 @@ def _calibrated(expression: str, asked: Sequence[Values]) -> list[Answer]:
     for one in asked:
         row = calibrate(expression, **one).iloc[0]
         value = float(row["value"])
-        # the other side of a solved value is not computed: a value that bounds the true one has one side only
+        # the other side of a solved value is not computed: a value that bounds the true one has only one side
         sides = {"exact": (value, value), "upper": (0.0, value), "lower": (value, float("inf"))}[row["kind"]]
         answers.append(Answer(value, *sides, row["kind"], row["theorem"], row["neighbours"]))
     return answers

@@ -31,7 +31,7 @@ def read_grid(source: str | Path) -> Grid:
 
 
 def grid_of(document: dict[str, Any]) -> Grid:
-    """Return the grid of a document that was read from TOML."""
+    """Return the grid in a document read from TOML."""
     for name in ("expression", "measure"):
         if not isinstance(document.get(name), str):
             msg = f'A sweep needs {name} = "...", got {value_text(document.get(name))}.'

@@ -1,7 +1,7 @@
-"""Run a sweep: part by part on this core, on all cores, or on the workers of a cluster; the table is the same.
+"""Run a sweep: part by part on this core, on all cores, or on the workers of a cluster, always with the same table.
 
 A part is computed by the same function wherever it runs, so neither the number of workers nor their order changes a bit
-of the table. Finished parts can be kept in a folder: an interrupted sweep continues there.
+of the table. Finished parts can be kept in a folder, from which an interrupted sweep continues.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int, float], None]
 
 WORTHWHILE: Final = 10.0
-"""A cluster on this machine is started if at least this many seconds of work are left: its processes need a few seconds to start."""
+"""Seconds of work left from which a local cluster is started: its processes take a few seconds to start."""
 
 AHEAD: Final = 4
-"""Parts queued at every worker: enough to keep it busy, few enough to lose little if it dies."""
+"""Parts queued at each worker: enough to keep it busy, few enough to lose little if it dies."""
 
 
 def sweep(
@@ -104,7 +104,7 @@ def run_sweep(
     grid : Grid
         The questions.
     cores : int, optional
-        Processes on this machine. By default one, and all cores as soon as the work left is worth it and
+        Processes on this machine. By default one, and all cores once the remaining work is worth it and
         ``distributed`` is installed.
     scheduler : str, optional
         Address of a running Dask scheduler, such as ``tcp://127.0.0.1:8786``; its workers need this version of dpcore.
@@ -135,14 +135,14 @@ def run_sweep(
 
 
 class Watch:
-    """Counts the parts and estimates the seconds left from those done so far."""
+    """Counts the parts and estimates the remaining seconds from those done so far."""
 
     def __init__(self, done: int, whole: int, listener: Progress | None) -> None:
         self.first, self.done, self.whole, self.listener = done, done, whole, listener
         self.start = time.monotonic()
 
     def step(self) -> None:
-        """Count one part and tell the listener."""
+        """Count one part and notify the listener."""
         self.done += 1
         if self.listener is not None:
             pace = (time.monotonic() - self.start) / (self.done - self.first)
@@ -167,7 +167,7 @@ def _computed(
 def _elsewhere(
     grid: Grid, numbers: list[int], tolerance: float, processes: int | None, scheduler: str | None
 ) -> Iterator[tuple[int, Part]]:
-    """Compute parts on the workers of a cluster; a part whose worker dies is computed by another one."""
+    """Compute parts on the workers of a cluster; if a worker dies, another one computes its part."""
     with _client(processes, scheduler) as client:
         ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
         waiting = iter(numbers)
@@ -192,7 +192,7 @@ def _numbered(grid: Grid, number: int, tolerance: float) -> tuple[int, dict[str,
 
 @contextmanager
 def _client(processes: int | None, scheduler: str | None) -> Iterator[Any]:
-    """Yield a client of the scheduler asked for, or of a cluster of processes on this machine."""
+    """Yield a client of the given scheduler, or of a cluster of processes on this machine."""
     distributed = _distributed()
     if scheduler is not None:
         try:
@@ -215,7 +215,7 @@ def _client(processes: int | None, scheduler: str | None) -> Iterator[Any]:
 
 
 def _distributed() -> Any:
-    """Return Dask's distributed engine, an extra."""
+    """Return Dask's distributed engine, which is an extra."""
     try:
         return importlib.import_module("distributed")
     except ImportError:
@@ -241,7 +241,7 @@ class PartFolder:
             raise DomainError(msg)
 
     def finished(self) -> dict[int, Part]:
-        """Return the parts that are there; one that is damaged is left out, and computed again."""
+        """Return the parts that exist; a damaged one is left out and computed again."""
         if self.folder is None:
             return {}
         files = ((number, self._file(number)) for number in range(part_count(self.grid)))
@@ -258,14 +258,14 @@ class PartFolder:
 
     @staticmethod
     def _write(path: Path, content: dict[str, Any]) -> None:
-        """Write a file under another name first, so that an interrupted write leaves no half file."""
+        """Write a file under another name first, so that an interrupted write leaves no partial file."""
         draft = path.with_suffix(".draft")
         draft.write_text(json.dumps(content), encoding="utf-8")
         draft.replace(path)
 
 
 def _kept(file: Path) -> Any:
-    """Return what a file of a folder holds, None if it is damaged."""
+    """Return the content of a file in a folder; None if it is damaged."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -298,7 +298,7 @@ def _table(grid: Grid, parts: Mapping[int, Part]) -> pd.DataFrame:
 
 
 def _type(values: tuple[float | str, ...]) -> Any:
-    """Return the type of an axis: integers, numbers, or texts beside numbers."""
+    """Return the type of an axis: integers, numbers, or texts and numbers."""
     if any(isinstance(value, str) for value in values):
         return object
     whole = all(float(value).is_integer() and abs(float(value)) < 2**53 for value in values)

@@ -1,6 +1,6 @@
-"""Values in a text: names, computed numbers with their kinds, and conditions that must hold.
+"""Values in a document: names, computed numbers with their kinds, and conditions that must hold.
 
-A small language of its own, in which an expression of dpcore is a text in double quotes::
+A small language in which an expression of dpcore is a text in double quotes::
 
     budget.epsilon                                     a named value and one of its parts
     deltas("laplace(0.1)^100", epsilon=1)              a function of the package

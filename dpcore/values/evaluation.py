@@ -1,4 +1,4 @@
-"""Values of expressions: names of the text, functions of the package, arithmetic and conditions."""
+"""Values of expressions: names in the document, functions of the package, arithmetic and conditions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dpcore.values.quantity import (
     negative,
 )
 
-_SLACK: Final = 1e-12  # relative; exact numbers whose digits agree this far are equal
+_SLACK: Final = 1e-12  # relative; exact numbers that agree this closely are equal
 
 
 @dataclass
@@ -46,11 +46,11 @@ class Scope:
     Attributes
     ----------
     values : dict of str to Value
-        Named values of the text.
+        Named values of the document.
     folder : Path
-        The folder of the document: a function reads files in it only.
+        The folder of the document: functions read only files in it.
     read : set of str
-        The names of all files that were read, relative to the folder.
+        The names of all files read so far, relative to the folder.
     """
 
     values: dict[str, Value] = field(default_factory=dict)
@@ -59,13 +59,13 @@ class Scope:
     _cache: dict[Any, Value] = field(default_factory=dict, repr=False)
 
     def content(self, name: str) -> bytes:
-        """Return the content of a file of the document's folder."""
+        """Return the content of a file in the document's folder."""
         path = existing(self.folder, name)
         self.read.add(name)
         return bytes_of(path)
 
     def call(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Value:
-        """Return the value of a function; the same call is made once."""
+        """Return the value of a function; the same call is made only once."""
         known = text_functions()
         if name not in known:
             msg = f"There is no function {quoted(name)}; {nearest_name(name, known) or 'there are ' + ', '.join(known) + '.'}"
@@ -90,7 +90,7 @@ Function = Callable[..., Value]
 
 @cache
 def text_functions() -> Mapping[str, Function]:
-    """Return the functions of a text by name: everything public in the files of `dpcore.values.functions`.
+    """Return the functions by name: everything public in the files of `dpcore.values.functions`.
 
     Returns
     -------
@@ -106,12 +106,12 @@ def text_functions() -> Mapping[str, Function]:
 
 
 def _file_of(function: Function, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
-    """Return the name of the file that a call reads, empty if it reads none."""
+    """Return the name of the file that a call reads; empty if it reads none."""
     return str(inspect.signature(function).bind(None, *arguments, **options).arguments.get("file", ""))
 
 
 def _check_arguments(name: str, function: Function, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-    """Refuse a call whose arguments do not fit, with the arguments that do."""
+    """Reject a call whose arguments do not fit, and name those that do."""
     signature = inspect.signature(function)
     takes = list(signature.parameters)[1:]
     for option in options:
@@ -134,7 +134,7 @@ def _check_arguments(name: str, function: Function, arguments: tuple[Any, ...], 
 
 
 def value(text: str, scope: Scope) -> Value:
-    """Return what an expression is worth.
+    """Return the value of an expression.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def value(text: str, scope: Scope) -> Value:
 
 
 def evaluate(node: Node, scope: Scope) -> Value:
-    """Return what a tree is worth."""
+    """Return the value of a tree."""
     if isinstance(node, ValueLiteral):
         return TextValue(node.text) if node.is_text else given(parse_number(node.text))
     if isinstance(node, ValueOperation):
@@ -223,7 +223,7 @@ def _number(one: Value, sign: str) -> NumberValue:
 
 
 def _plain(one: Value) -> Any:
-    """Return a value as the argument of a function: a number that is given, a text, or a region."""
+    """Return a value as the argument of a function: a given number, a text, or a region."""
     if isinstance(one, NumberValue):
         if one.kind not in (GIVEN, EXACT):
             msg = f"A function takes numbers that are given or exact, got {_words(one)}."
@@ -268,7 +268,7 @@ class ConditionVerdict:
 
 
 def condition(text: str, scope: Scope) -> ConditionVerdict:
-    """Decide a condition by both sides of its numbers; one that cannot be decided does not hold.
+    """Decide a condition by both sides of its numbers; an undecidable one does not hold.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ from dpcore.language.problems import quoted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LONGEST: Final = 2_000  # characters of one expression; a line of a report has some hundred
-DEEPEST: Final = 40  # brackets and signs inside each other, far from Python's limit on recursion
+LONGEST: Final = 2_000  # characters of one expression; a line of a report has about a hundred
+DEEPEST: Final = 40  # nested brackets and signs, far below Python's recursion limit
 COMPARISONS: Final = ("<=", "<", ">=", ">", "==", "!=")
 _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t\r\n]+)
@@ -38,12 +38,12 @@ _SIGNS: Final = {"≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "·": "*"}
 
 
 class ValueParseError(ParseError):
-    """A text that is no value and no condition."""
+    """A text that is neither a value nor a condition."""
 
 
 @dataclass(frozen=True)
 class ValueLiteral:
-    """A number or a text as it was typed."""
+    """A number or a text as typed."""
 
     text: str
     is_text: bool
@@ -51,7 +51,7 @@ class ValueLiteral:
 
 @dataclass(frozen=True)
 class ValuePath:
-    """A name, or a call of a function, and the names of parts after it."""
+    """A name or a function call, and the names of the parts after it."""
 
     name: str
     arguments: tuple[tuple[str, Node], ...] | None
@@ -60,7 +60,7 @@ class ValuePath:
 
 @dataclass(frozen=True)
 class ValueOperation:
-    """Two values and the sign between them; a minus before one value has nothing on its left."""
+    """Two values and the operator between them; a unary minus has nothing on its left."""
 
     sign: str
     left: Node | None
@@ -86,7 +86,7 @@ def parse_value(text: str) -> Node:
     Raises
     ------
     ValueParseError
-        If the text is not a value; it names the place.
+        If the text is not a value; the message names the place.
     """
     parser = _ValueParser(text)
     node = parser.sum()
@@ -100,11 +100,11 @@ def parse_condition(text: str) -> tuple[ValueComparison, ...]:
     Raises
     ------
     ValueParseError
-        If the text is not a condition; it names the place.
+        If the text is not a condition; the message names the place.
     """
     parser = _ValueParser(text)
     parts = [parser.comparison()]
-    while parser.token[:2] == ("name", "and"):  # a comparison of the text each round
+    while parser.token[:2] == ("name", "and"):  # one comparison of the text per round
         parser.take()
         parts.append(parser.comparison())
     parser.end("'and' or the end")

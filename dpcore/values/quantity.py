@@ -1,4 +1,4 @@
-"""What an expression of a text is worth: a number with both its sides, a sentence, a region, or a record of these."""
+"""The value of an expression: a number with both its sides, a sentence, a region, or a record of these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 GIVEN: Final = "given"
-"""The kind of a number that somebody typed or a file states: it is what it is."""
+"""The kind of a number that somebody typed or a file states: it is taken as given."""
 
 APPROXIMATE: Final = "approximate"
 BRACKET: Final = "bracket"
@@ -38,7 +38,7 @@ class NumberValue:
     kind : str
         One of `KINDS`.
     theorem, neighbours : str, default ""
-        By which argument the number holds, and for which neighbouring datasets.
+        The argument by which the number holds, and the neighbouring datasets for which it does.
     """
 
     low: float
@@ -48,7 +48,7 @@ class NumberValue:
     neighbours: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no number."""
+        """Reject anything that is not a number."""
         if math.isnan(self.low) or math.isnan(self.high) or self.low > self.high:
             msg = f"The number [{nearest(self.low)}, {nearest(self.high)}] is not a number."
             raise DomainError(msg)
@@ -68,7 +68,7 @@ class TextValue:
 
 @dataclass(frozen=True)
 class RegionValue:
-    """A region, to be handed to a function; it prints as its expression."""
+    """A region, to be passed to a function; it prints as its expression."""
 
     region: TradeOff
 
@@ -80,9 +80,9 @@ class RecordValue:
     Attributes
     ----------
     words : str
-        What the record prints if no part of it is named.
+        What the record prints if no part is named.
     parts : mapping of str to Value or callable
-        The values; a callable is asked when its part is needed.
+        The values; a callable is called when its part is needed.
     """
 
     words: str
@@ -108,7 +108,7 @@ def combined(sign: str, left: NumberValue, right: NumberValue) -> NumberValue:
     Raises
     ------
     DomainError
-        If the divisor may be 0, or the result is no finite number.
+        If the divisor may be 0, or the result is not a finite number.
     """
     if sign == "-":
         return combined("+", left, negative(right))
@@ -128,7 +128,7 @@ def combined(sign: str, left: NumberValue, right: NumberValue) -> NumberValue:
         msg = f"{nearest(left.value)} {sign} {nearest(right.value)} is not a finite number."
         raise DomainError(msg)
     low, high = min(ends), max(ends)
-    if kind != GIVEN:  # one more rounding on each side; what is given keeps the double that a reader computes
+    if kind != GIVEN:  # one more rounding on each side; given numbers keep the double that a reader computes
         low, high = math.nextafter(low, _DOWN), math.nextafter(high, _UP)
     theorem = left.theorem if left.theorem == right.theorem or not right.theorem else right.theorem
     if left.theorem and right.theorem and left.theorem != right.theorem:
@@ -137,7 +137,7 @@ def combined(sign: str, left: NumberValue, right: NumberValue) -> NumberValue:
 
 
 def negative(one: NumberValue) -> NumberValue:
-    """Return the number with the other sign."""
+    """Return the number with the opposite sign."""
     return NumberValue(-one.high, -one.low, _FLIP.get(one.kind, one.kind), one.theorem, one.neighbours)
 
 
@@ -146,9 +146,9 @@ def _has_inf(*numbers: NumberValue) -> bool:
 
 
 def _joined(left: NumberValue, right: NumberValue, *, flip: bool | None) -> str:
-    """Return the kind of a result; `flip` None for a sum, otherwise whether the right side divides."""
+    """Return the kind of a result; `flip` is None for a sum, otherwise whether the right side divides."""
     kinds = [left.kind, right.kind]
-    if flip is not None:  # a negative factor turns the other's side; a divisor turns its own
+    if flip is not None:  # a negative factor flips the other's side; a divisor flips its own
         if right.high < 0:
             kinds[0] = _FLIP.get(kinds[0], kinds[0])
         elif right.low < 0 and kinds[0] in _FLIP:

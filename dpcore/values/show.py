@@ -1,4 +1,4 @@
-"""Values as a text shows them: rounded outward, with their kind, or in another format that was asked for."""
+"""Values as a document shows them: rounded outward, with their kind, or in another requested format."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def shown_value(one: Value, *formats: str) -> str:
     Returns
     -------
     str
-        A bound is rounded to its safe side, an exact number up; a given number is shown as it is, or rounded to nearest if a
-        number of digits is asked for.
+        A bound is rounded to its safe side, an exact number up; a given number is shown as is, or rounded to nearest if
+        a number of digits is requested.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def _kind_words(one: NumberValue) -> str:
 
 
 def exact_text(one: Value) -> str:
-    """Return a value as another expression takes it: all digits of a number, a region as its expression."""
+    """Return a value as another expression reads it: a number with all digits, a region as its expression."""
     if isinstance(one, NumberValue):
         return numeral(one.value)
     if isinstance(one, RegionValue):

@@ -15,7 +15,7 @@ PASSES_ON = True
 
 
 def configure(parser: Parser) -> None:
-    """Add nothing: all options belong to Streamlit."""
+    """Add no arguments: all options belong to Streamlit."""
     parser.usage = "%(prog)s [STREAMLIT OPTIONS]"
 
 

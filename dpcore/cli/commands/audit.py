@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
 
 
 def _one_run(arguments: argparse.Namespace) -> OneRunAudit:
-    """Return the audit of one run, from a file of canaries or from the number of right guesses."""
+    """Return the audit of one run, from a file of canaries or from the number of correct guesses."""
     from dpcore.audit import OneRun, OneRunAudit, Scores  # noqa: PLC0415  # as above
 
     if arguments.canaries is None:

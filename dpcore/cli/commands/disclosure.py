@@ -1,4 +1,4 @@
-"""``dpcore disclosure``: who is alone in a table, what gives them away, and a protected copy of it."""
+"""``dpcore disclosure``: who is unique in a table, what gives them away, and a protected copy of it."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    """Return the names of a list with commas between them; a name with a comma stands in quotation marks."""
+    """Return the names in a comma-separated list; a name with a comma is in quotation marks."""
     if not text:
         return ()
     return tuple(name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip())
 
 
 def _plan(arguments: argparse.Namespace, data: Microdata, quasi: tuple[str, ...]) -> Protection:
-    """Return what the options say is done to the table."""
+    """Return what the options do to the table."""
     from dpcore.files.matrices import read_matrix  # noqa: PLC0415  # as above
     from dpcore.files.sheet import open_csv  # noqa: PLC0415  # as above
     from dpcore.planner.disclosure import protection  # noqa: PLC0415  # as above
@@ -117,7 +117,7 @@ def _plan(arguments: argparse.Namespace, data: Microdata, quasi: tuple[str, ...]
 
 
 def _remarks(plan: Protection, data: Microdata, columns: tuple[str, ...]) -> None:
-    """Warn about what is unusual in the file and what the rules did."""
+    """Warn about anything unusual in the file and about what the rules did."""
     from dpcore.planner.disclosure import generalisation  # noqa: PLC0415  # as above
     from dpcore.planner.disclosure.plan import missing_notes  # noqa: PLC0415  # as above
 

@@ -1,4 +1,4 @@
-"""``dpcore interval``: a private confidence interval of one column of a file."""
+"""``dpcore interval``: a private confidence interval for one column of a file."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
 
 
 def _read(arguments: argparse.Namespace) -> ColumnReading:
-    """Read the column: a condition for a proportion, numbers between bounds otherwise."""
+    """Read the column: a condition for a proportion, otherwise numbers between bounds."""
     from dpcore.files.sheet import open_csv  # noqa: PLC0415  # pandas is slow to import
     from dpcore.planner.interval import read_indicator  # noqa: PLC0415  # as above
     from dpcore.utility.reading import read_column  # noqa: PLC0415  # as above

@@ -1,4 +1,4 @@
-"""``dpcore lab``: what a thesis printed beside what is true, or the numbers of a picture of a lab."""
+"""``dpcore lab``: what a thesis printed beside what is true, or the numbers in one of a lab's pictures."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame:
 
 
 def _settings(name: str, parameters: Any, words: list[str]) -> dict[str, Any]:
-    """Return the options of the lab, each with one value."""
+    """Return the lab's options, each with one value."""
     settings = own_options(name, parameters, words)
     for key, values in settings.items():
         if len(values) != 1:

@@ -1,4 +1,4 @@
-"""``dpcore label``: one page that a release can carry."""
+"""``dpcore label``: a one-page privacy label for a release."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _ledger(arguments: argparse.Namespace) -> Ledger:
         raise DomainError(msg)
     data = _bytes(arguments.file or arguments.source)
     if arguments.source is not None:
-        from dpcore.training.interop import read_accounts  # noqa: PLC0415  # the room of training takes as long as a small ledger
+        from dpcore.training.interop import read_accounts  # noqa: PLC0415  # slow: as long as a small ledger
 
         ledger = read_accounts(data.decode("utf-8-sig", errors="replace"), distance=arguments.distance)
         return replace(ledger, relation=arguments.relation or ledger.relation)
@@ -120,7 +120,7 @@ def _bytes(name: str) -> bytes:
 
 
 def _problems(problems: tuple[str, ...], *, skip: bool) -> None:
-    """Refuse a file with wrong rows, or warn: a row left out makes every number too small."""
+    """Reject a file with wrong rows, or warn: a row left out makes every number too small."""
     for words in problems if skip else ():
         warnings.warn(words, UserWarning, stacklevel=2)
     if problems and not skip:
@@ -162,7 +162,7 @@ def _more(ledger: Ledger, arguments: argparse.Namespace, deltas: list[float]) ->
 
 
 def _only_for_filters(arguments: argparse.Namespace) -> None:
-    """Refuse options that would silently do nothing."""
+    """Reject options that would silently do nothing."""
     for name in ("order", "each"):
         if getattr(arguments, name) is not None:
             msg = f"--{name} belongs to --filter."

@@ -1,4 +1,4 @@
-"""``dpcore plan``: the answers about a table, the noise that keeps one budget, and how far each answer is off."""
+"""``dpcore plan``: the answers about a table, the noise that fits one budget, and how far off each answer is."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame | None:
-    """Compute the table, and write what else is asked for."""
+    """Compute the table, and write any other requested output."""
     from dpcore.planner import plan_release, plan_to_json, plan_to_toml  # noqa: PLC0415  # pandas is slow to import
 
     if arguments.output is not None and arguments.program is None:
@@ -120,7 +120,7 @@ def _figure(plan: ReleasePlan, target: str) -> None:
 
 
 def _report(release: PlannedRelease, target: Path, name: str) -> None:
-    """Write the report: its Markdown, or the page or PDF made of it."""
+    """Write the report: its Markdown, or the page or PDF made from it."""
     text = release.report(title=f"Planned release of {name}")
     if target.suffix.lower() in (".md", ".markdown"):
         target.write_text(text, encoding="utf-8")
@@ -136,7 +136,7 @@ def _report(release: PlannedRelease, target: Path, name: str) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> ReleasePlan:
-    """Return the plan of the file and the options."""
+    """Return the plan from the file and the options."""
     from dpcore.files.documents import text_of  # noqa: PLC0415  # as below
     from dpcore.planner import parse_answer, plan_from_dict, plan_from_json, plan_from_toml, plan_to_dict  # noqa: PLC0415
     from dpcore.planner.release.documents import plain_values  # noqa: PLC0415  # pandas is slow to import

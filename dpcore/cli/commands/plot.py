@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HELP = "draw regions, or with --profile their deltas, to a .svg, .png, .pdf, .html or .json file"
 TABLE = False
-TOLERANCE = 1e-3  # as in the app: a picture shows no more digits
+TOLERANCE = 1e-3  # as in the app: a picture shows no more digits than that
 
 
 def configure(parser: Parser) -> None:
@@ -46,7 +46,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Draw, write the file and say what it shows."""
+    """Draw the picture, write the file and say what it shows."""
     from dpcore import charts  # noqa: PLC0415  # altair is an extra and slow to import
 
     charts.check_suffix(arguments.output)
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _paper(arguments: argparse.Namespace) -> Paper | None:
-    """Return the format of the paper, or None if no option asks for one."""
+    """Return the format for a paper, or None if no option asks for one."""
     from dpcore.charts import Paper  # noqa: PLC0415  # as above
 
     names = {"width_mm": "width_mm", "height_mm": "height_mm", "font": "font", "size": "font_size"}

@@ -1,4 +1,4 @@
-"""``dpcore report``: a report from a template, its files in every format, and a preview that follows its source."""
+"""``dpcore report``: a report from a template, its files in every format, and a live preview."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write, build or serve."""
+    """Write, build or serve a report."""
     if arguments.action == "new":
         if len(arguments.output) != 1:
             msg = "dpcore report new takes one -o FILE, the report to write."

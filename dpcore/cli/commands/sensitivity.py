@@ -1,4 +1,4 @@
-"""``dpcore sensitivity``: local, smooth and global sensitivities of a column, and the errors of what follows them."""
+"""``dpcore sensitivity``: local, smooth and global sensitivity of a column, and the errors of noise based on them."""
 
 from __future__ import annotations
 

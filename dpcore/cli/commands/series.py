@@ -1,4 +1,4 @@
-"""``dpcore series``: what noisy means at several times tell about a user, and the least noise that holds every attack back."""
+"""``dpcore series``: what noisy means at several times reveal about a user, and the least noise for all attacks."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _fitted(arguments: argparse.Namespace, panel: Panel | None) -> pd.DataFrame:
 
 
 def _matrix(model: SeriesModel) -> pd.DataFrame:
-    """Return A and the covariance as used."""
+    """Return A and the covariance that are used."""
     import pandas as pd  # noqa: PLC0415  # as above
 
     rows = [

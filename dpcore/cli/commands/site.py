@@ -37,7 +37,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Build, and say what was written."""
+    """Build the site, and say what was written."""
     from dpcore.files.manifest import nothing_changed, unchanged_pages  # noqa: PLC0415  # with the imports below
 
     spec = default_site() if arguments.spec is None else Path(arguments.spec)

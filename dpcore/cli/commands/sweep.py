@@ -41,7 +41,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> pd.DataFrame | None:
-    """Compute the table, and write it if a file is named."""
+    """Compute the table, and write it to the file if one is named."""
     from dpcore.sweeps import read_grid, run_sweep  # noqa: PLC0415  # pandas is slow to import and not needed for --help
 
     output = None if arguments.output is None else Path(arguments.output)
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> pd.DataFrame | None:
 
 
 def _write(table: pd.DataFrame, output: Path) -> None:
-    """Write the table; a file that is there whole or not at all."""
+    """Write the table to a file, completely or not at all."""
     draft = output.with_name(output.name + ".draft")
     if output.suffix == ".csv":
         from dpcore.files.csv_writer import write_frame  # noqa: PLC0415  # pandas is slow to import
@@ -78,7 +78,7 @@ def _write(table: pd.DataFrame, output: Path) -> None:
 
 
 def _bar(done: int, whole: int, seconds: float) -> None:
-    """Draw the progress on one line of standard error."""
+    """Show the progress on one line of standard error."""
     filled = 30 * done // whole
     left = f"{seconds:.0f} s left" if seconds < 120 else f"{seconds / 60:.0f} min left"
     line = f"\r[{'#' * filled}{'.' * (30 - filled)}] {done} of {whole} parts, {left}   "

@@ -1,4 +1,4 @@
-"""``dpcore training``: the certified epsilon of a training run, what libraries print, and the numbers for a target."""
+"""``dpcore training``: the certified epsilon of a training run, what libraries print, and settings for a target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disclosure check: who is alone in a table, what their class gives away, and what changes before it is given away."""
+"""Disclosure check: who is unique in a table, what their class gives away, and what to change before sharing it."""
 
 from dpcore.planner.disclosure.classes import (
     NO_REGION,

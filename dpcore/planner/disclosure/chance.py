@@ -1,4 +1,4 @@
-"""Uniform numbers for a protected table: from the operating system, so that nobody can draw them again."""
+"""Uniform random numbers for a protected table: from the operating system, so that nobody can reproduce them."""
 
 from __future__ import annotations
 

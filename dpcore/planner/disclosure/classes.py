@@ -1,6 +1,6 @@
-r"""Equivalence classes: who cannot be told apart by what an attacker knows, and what a class gives away all the same.
+r"""Equivalence classes: which records look the same to an attacker, and what a class gives away nevertheless.
 
-A table is k-anonymous in its quasi-identifiers if every combination of their values that occurs, occurs at least k times
+A table is k-anonymous in its quasi-identifiers if every combination of values that occurs does so at least k times
 (Samarati, Sweeney 1998). A class is l-diverse if at least l different sensitive values occur in it; by entropy, if
 :math:`e^{H}\ge l` (Machanavajjhala and others 2007). Neither bounds a ratio of probabilities, so neither has a region.
 """
@@ -43,7 +43,7 @@ class Diversity:
     entropy : ndarray of float, shape (classes,)
         Effective number of values, the exponential of the entropy of their shares.
     top : ndarray of float, shape (classes,)
-        Share of the commonest value: the chance that an attacker's best guess is right; 0 for a class without any.
+        Share of the most common value: the chance that an attacker's best guess is right; 0 for a class without any.
     """
 
     distinct: NDArray[np.int64]
@@ -84,7 +84,7 @@ class EquivalenceClasses:
 
     @property
     def uniques(self) -> int:
-        """How many records are alone in their class."""
+        """Number of records that are alone in their class."""
         return int((self.sizes == 1).sum())
 
     def below(self, k: int) -> int:
@@ -93,7 +93,7 @@ class EquivalenceClasses:
         return int(self.sizes[self.sizes < k].sum())
 
     def exposed(self, sensitive: str) -> int:
-        """Return how many records are in classes with one sensitive value only: whoever finds the class knows it."""
+        """Return how many records are in classes with a single sensitive value: finding the class reveals it."""
         one = self.diversity[sensitive]
         return int(self.sizes[(one.distinct == 1) & (one.top > 0)].sum())
 
@@ -114,7 +114,7 @@ class EquivalenceClasses:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """Return the name of a measure, marked where a column of the file is called the same."""
+    """Return the name of a measure, marked if a column of the file has the same name."""
     return f"{name} (measured)" if name in set(taken) else name
 
 
@@ -126,7 +126,7 @@ def equivalence_classes(data: Microdata, quasi: Iterable[str], sensitive: Iterab
     data : Microdata
         The table; a missing value counts as a value of its own.
     quasi : iterable of str
-        The columns that an attacker knows, taken together: each column alone says nothing of the pair.
+        The columns that an attacker knows, taken together: single columns say nothing about combinations.
     sensitive : iterable of str, default ()
         The columns whose values the attacker wants to learn.
 
@@ -153,7 +153,7 @@ def equivalence_classes(data: Microdata, quasi: Iterable[str], sensitive: Iterab
         msg = f"A column is either a quasi-identifier or sensitive, got {min(both)!r} as both."
         raise DomainError(msg)
     members = np.zeros(data.rows, dtype=np.int64)
-    for one in columns:  # numbered anew after each column, so that products stay small
+    for one in columns:  # renumbered after each column, so that products stay small
         _, members = np.unique(members * len(one.texts) + one.codes, return_inverse=True)
     sizes = np.bincount(members)
     return EquivalenceClasses(columns, members, sizes, {one.name: _diversity(one, members, sizes) for one in secrets})

@@ -35,7 +35,7 @@ MOST_RULES: Final = 50
 _WIDTH = POSITIVE.but(name="The width of intervals", low=1e-9, high=1e12, low_open=False)
 _EDGE = REAL.but(name="An end of an interval", low=-1e12, high=1e12)
 _KEEP = COUNT.but(name="The number of characters to keep", low=0, high=60)
-_CLOSE = 1e-6  # of a width: so near to the end of an interval, exact arithmetic decides
+_CLOSE = 1e-6  # of a width: this close to the end of an interval, exact arithmetic decides
 
 
 class Rule(ABC):
@@ -95,7 +95,7 @@ class IntervalRule(Rule):
 
 
 def _steps(numbers: FloatArray, width: float, start: float) -> FloatArray:
-    """Return which interval each number lies in; numbers at an end are placed by exact decimal arithmetic."""
+    """Return the interval each number lies in; numbers near an end are placed by exact decimal arithmetic."""
     exact = (numbers - start) / width
     steps = np.floor(exact)
     for place in np.flatnonzero(np.abs(exact - np.round(exact)) < _CLOSE).tolist():
@@ -139,7 +139,7 @@ class Cuts(Rule):
 
 @dataclass(frozen=True)
 class FirstCharacters(Rule):
-    """Texts keep their first characters; each other one becomes a star. With 0 the whole text becomes one star."""
+    """Texts keep their first characters; the others become stars. With 0 the whole text becomes one star."""
 
     column: str
     keep: int
@@ -163,14 +163,14 @@ class FirstCharacters(Rule):
 
 @dataclass(frozen=True)
 class Groups(Rule):
-    """Answers join declared groups; whatever is in none becomes ``other``.
+    """Answers join declared groups; an answer in no group becomes ``other``.
 
     Attributes
     ----------
     column : str
         The column.
     groups : tuple of (str, tuple of str)
-        Name of the group and its answers.
+        Name of each group and its answers.
     """
 
     column: str
@@ -280,7 +280,7 @@ def _rule(piece: str, data: Microdata) -> Rule:
 
 
 def _is_text(column: CodedColumn) -> bool:
-    """Whether a column holds texts, or codes with leading zeros, which are no quantities."""
+    """Whether a column holds texts, or codes with leading zeros, which are not quantities."""
     texts = [text for text, gap in zip(column.texts, column.missing.tolist(), strict=True) if not gap]
     zeros = any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in texts)
     return zeros or not any(number_in(text.replace(",", ".")) is not None for text in texts)

@@ -1,8 +1,9 @@
 r"""k-noise and k-PRAM on a column of numbers: what they do to a record, and how many others are near it afterwards.
 
-k-noise adds :math:`U[-a,a]`; k-PRAM draws a new value in the own bin of width w. Given the data both have exact moments, and
-the expected number of noisy records near a point is exact too. Neither bounds what an attacker learns of a record
-in an empty neighbourhood; as additive noise k-noise is exactly :math:`(0,\Delta/2a)`-private for values that differ by Δ.
+k-noise adds :math:`U[-a,a]`; k-PRAM draws a new value in the record's bin of width w.
+Given the data both have exact moments, and the expected number of noisy records near a point is exact too. Neither
+bounds what an attacker learns about a record in an empty neighbourhood; as additive noise, k-noise is exactly
+:math:`(0,\Delta/2a)`-private for values that differ by Δ.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ WIDTH = Parameter("width", low=1e-6, high=1e9, label="w", meaning="width of the 
 
 
 def expected_near(points: FloatArray, data: FloatArray, halfwidth: float, radius: float) -> FloatArray:
-    """Return for each point the expected number of noisy records within `radius`: exact, the data being fixed.
+    """Return for each point the expected number of noisy records within `radius`: exact for fixed data.
 
     The share of a record is flat up to |r - a| and falls in a straight line to 0 at r + a, so counts and sums of sorted
-    records are enough: a million records take seconds.
+    records suffice: a million records take seconds.
     """
     order = np.sort(data)
     middle = float(order[len(order) // 2])
@@ -55,7 +56,7 @@ def near(points: FloatArray, data: FloatArray, radius: float) -> NDArray[np.int6
 def smallest_group(data: FloatArray, radius: float) -> int:
     """Return the least number of records strictly within `radius` of any x in their range.
 
-    Between two records' borders the count is constant and at a border no larger, so the borders and ends decide.
+    The count is constant between the borders of records and no larger at a border, so borders and ends decide.
     """
     low, high = float(data.min()), float(data.max())
     borders = np.concatenate([data - radius, data + radius, [low, high]])
@@ -91,7 +92,7 @@ def smallest_bin(data: FloatArray, width: float, start: float = 0.0) -> int:
 
 
 def k_pram_moments(data: FloatArray, width: float = 5.0, start: float = 0.0) -> ReleaseErrors:
-    r"""Return the exact moments of k-PRAM on these data: release uniform in the own bin, centre c.
+    r"""Return the exact moments of k-PRAM on these data: the release is uniform in the record's bin with centre c.
 
     .. math:: \text{bias}=\overline{x-c},\quad\text{MSE}=\frac{w^2}{12}+\overline{(x-c)^2}
 

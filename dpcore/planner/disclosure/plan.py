@@ -1,4 +1,4 @@
-"""What is done to a table before it is given away: coarser columns, small classes left out, answers and numbers at random."""
+"""What is done to a table before it is shared: coarser columns, no small classes, randomised answers and numbers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SHIFT = POSITIVE.but(
     name="shift", label="Δ", high=1e9, meaning="distance between two values that must not be told apart"
 )
 _START = REAL.but(name="start", low=-1e12, high=1e12)
-_DIGITS = 3  # of a released number beyond the first digit of its noise: the rest would tell how it was rounded
+_DIGITS = 3  # of a released number beyond the first digit of its noise: more would reveal how it was rounded
 _LOG_ERROR = 2e-15  # of the difference of two logarithms of probabilities
 
 
@@ -58,7 +58,7 @@ class ColumnNoise:
     column : str
         The column.
     method : str
-        ``k-noise`` (uniform noise in [-size, size]) or ``k-PRAM`` (a new value in the own bin of width `size`).
+        ``k-noise`` (uniform noise in [-size, size]) or ``k-PRAM`` (a new value in the record's bin of width `size`).
     size : float
         Half-width of the noise, or width of the bins.
     start : float, default 0
@@ -121,7 +121,7 @@ def noise_of(text: str, data: Microdata) -> ColumnNoise:
 
 @dataclass(frozen=True)
 class Protection:
-    """What is done to a table, in this order; what is empty is not done.
+    """What is done to a table, in this order; empty fields do nothing.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Protection:
 
     @property
     def numeric(self) -> tuple[str, ...]:
-        """The columns that are read as numbers: those that become intervals, and those that get noise."""
+        """The columns read as numbers: those that become intervals and those that get noise."""
         intervals = [rule.column for rule in self.rules if isinstance(rule, IntervalRule | Cuts)]
         return (*intervals, *(one.column for one in self.noises))
 
@@ -172,7 +172,7 @@ class Protection:
         return table.kept(large)
 
     def randomised(self, data: Microdata) -> prams.Pram:
-        """Return PRAM of the table as it would be given away."""
+        """Return PRAM of the table as it would be shared."""
         if self.pram is None:
             msg = "There is no PRAM here: name its column, and a matrix or the probability of keeping an answer."
             raise DomainError(msg)
@@ -186,7 +186,7 @@ class Protection:
         data : Microdata
             The table as read.
         rng : Generator, optional
-            For tests; by default chance comes from the operating system, and two releases differ.
+            For tests; by default randomness comes from the operating system, and no two releases are the same.
         """
         table = self.coarse(data)
         drawn: list[CodedColumn] = []
@@ -236,7 +236,7 @@ def protection(
     categories: str | Sequence[str] = (),
     noise: str | Sequence[str] = (),
 ) -> Protection:
-    """Return what is done to a table, from texts as a person types them.
+    """Return what is done to a table, from texts as typed by a person.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def protection(
     pram : str, default ""
         A column whose answers are changed at random.
     matrix : float or NamedMatrix, optional
-        Its transition matrix, or the probability that an answer stays as it is; else it becomes any other.
+        Its transition matrix, or the probability that an answer stays as it is; otherwise it becomes any other.
     categories : str or sequence of str, default ()
         The declared answers of that column; without them and without a named matrix they are read off the data, which a
         notice says.
@@ -293,7 +293,7 @@ def _channel(
 
 
 def check(data: Microdata, plan: Protection, sensitive: Iterable[str] = (), small: int = 5) -> pd.DataFrame:
-    """Return the measures of a table as read and, if the plan changes its classes, as it would be given away.
+    """Return the measures of a table as read and, if the plan changes its classes, as it would be shared.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def check(data: Microdata, plan: Protection, sensitive: Iterable[str] = (), smal
 def both_classes(
     data: Microdata, plan: Protection, sensitive: Iterable[str] = ()
 ) -> tuple[EquivalenceClasses, EquivalenceClasses]:
-    """Return the classes of a table as read and as it would be given away; the same object if nothing changes them."""
+    """Return the classes of a table as read and as it would be shared; the same object if nothing changes them."""
     names = tuple(sensitive)
     before = equivalence_classes(data, plan.quasi, names)
     changed = bool(plan.rules) or plan.suppress > 1

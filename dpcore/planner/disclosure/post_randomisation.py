@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 KEEP = Parameter("keep", low=0.0, high=1.0, label="p", meaning="probability that an answer is left as it is")
 MOST_CATEGORIES = 200
-MOST_DRAWN = 20  # categories whose region is the union over all pairs; above, the pure statement stands for it
+MOST_DRAWN = 20  # categories up to which the region is the union over all pairs; above, the pure statement replaces it
 _CATEGORIES = Parameter("categories", "integer", low=2, high=MOST_CATEGORIES)
 _WORST_CONDITION = 1e12  # beyond it the inverse has no correct digit left worth showing
 READ_OFF = (
@@ -48,7 +48,7 @@ READ_OFF = (
 
 
 def pram(keep: float, categories: int | tuple[str, ...] = 2) -> Channel:
-    r"""Return PRAM that keeps a category with probability p and else moves to any other, all equally likely.
+    r"""Return PRAM that keeps a category with probability p and otherwise picks another one, all equally likely.
 
     It is randomized response: as local privacy :math:`\varepsilon=|\ln\frac{p(m-1)}{1-p}|` for m categories. Any transition
     matrix is a `Channel`, whose `epsilon` is the largest log ratio in a column.
@@ -73,7 +73,7 @@ def pram(keep: float, categories: int | tuple[str, ...] = 2) -> Channel:
 
 
 def transition(matrix: NamedMatrix, categories: tuple[str, ...] = ()) -> Channel:
-    """Return PRAM with a matrix of a file.
+    """Return PRAM with a matrix from a file.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Pram:
     column : CodedColumn
         The true answers; each is a letter of the channel.
     channel : Channel
-        The transition matrix, letters and answers being the same categories.
+        The transition matrix; its letters and answers are the same categories.
     """
 
     column: CodedColumn
@@ -119,7 +119,7 @@ class Pram:
 
     @classmethod
     def of(cls, data: Microdata, name: str, channel: Channel) -> Pram:
-        """Return PRAM of a column of a table; an answer that the matrix does not name is an error with its row."""
+        """Return PRAM of a column of a table; an answer missing from the matrix is an error that names its row."""
         column = data.column(name)
         strange = [place for place, text in enumerate(column.texts) if text not in channel.letters]
         if strange:
@@ -146,12 +146,12 @@ class Pram:
 
     @property
     def bias(self) -> FloatArray:
-        """Expected minus true number: the bias of a count that is not corrected."""
+        """Expected minus true number: the bias of an uncorrected count."""
         return self.expected - self.counts
 
     @Lazy
     def covariance(self) -> FloatArray:
-        """Covariance of the released counts, the data being fixed: sum of t_k (diag(p_k) - p_k p_k^T)."""
+        """Covariance of the released counts for fixed data: sum of t_k (diag(p_k) - p_k p_k^T)."""
         return released_covariance(self.channel, self.counts.astype(np.float64))
 
     @property
@@ -161,7 +161,7 @@ class Pram:
 
     @Lazy
     def corrected_covariance(self) -> FloatArray:
-        """Covariance of the corrected counts, the data being fixed."""
+        """Covariance of the corrected counts for fixed data."""
         inverse = _inverse(self.channel)
         return np.asarray(inverse @ self.covariance @ inverse.T, dtype=np.float64)
 
@@ -185,7 +185,7 @@ class Pram:
         return frame
 
     def release(self, rng: Generator | None = None) -> CodedColumn:
-        """Return the column with every answer drawn anew; without a generator from the operating system's chance."""
+        """Return the column with every answer redrawn; without a generator, by the operating system's randomness."""
         places = np.array([self.channel.letters.index(text) for text in self.column.texts], dtype=np.int64)
         edges = np.cumsum(self.channel.matrix, axis=1)[:, :-1]
         chance, drawn = uniforms(len(self.column.codes), rng), np.empty(len(self.column.codes), dtype=np.int64)
@@ -196,18 +196,18 @@ class Pram:
 
 
 def correctable(channel: Channel) -> bool:
-    """Return whether a transition matrix has an inverse that is worth using."""
+    """Return whether a transition matrix has a usable inverse."""
     return bool(np.linalg.cond(channel.matrix) < _WORST_CONDITION)
 
 
 def released_covariance(channel: Channel, counts: FloatArray) -> FloatArray:
-    """Return the covariance of released counts for these true ones."""
+    """Return the covariance of the released counts, given these true counts."""
     matrix = channel.matrix
     return np.diag(counts @ matrix) - matrix.T @ (counts[:, None] * matrix)
 
 
 def corrected(channel: Channel, released: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the corrected counts of a release and their covariance, estimated without bias from the release alone.
+    """Return the corrected counts of a release and their covariance, both unbiased and from the release alone.
 
     Parameters
     ----------
@@ -236,5 +236,5 @@ def _inverse(channel: Channel) -> FloatArray:
 
 
 def region(channel: Channel) -> TradeOff:
-    """Return what one released answer tells about the true one: exact up to 20 categories, above its pure statement."""
+    """Return what one released answer tells about the true one: exact up to 20 categories, the pure statement above."""
     return channel.region() if len(channel.letters) <= MOST_DRAWN else DP(channel.epsilon, 0.0)

@@ -1,4 +1,4 @@
-"""Private confidence intervals of one's own data: mean, proportion, quantile and variance.
+"""Private confidence intervals for your own data: mean, proportion, quantile and variance.
 
 An interval says what it covers: values outside the public bounds are moved to them, and the interval is about the values
 after that. Sampling is treated as normal for means and variances (central limit theorem), and exactly for proportions

@@ -6,7 +6,7 @@ G the noise on it with factor k, and A what is added. An interval of reach :math
 .. math:: C(r)=E_G\,P\big(|N(0,r)+Z|\le h(\sqrt{(r+kG+A)_+})\big)
 
 With A = 0 it is below the level for every r, since the probability is concave in the variance. The allowance is the least A
-with :math:`\min_r C(r)` at the level. It depends on k and the level alone. With strengths :math:`\mu_1,\mu_2` of the two
+with :math:`\min_r C(r)` at the level. It depends only on k and the level. With strengths :math:`\mu_1,\mu_2` of the two
 releases :math:`k=\mu_1^2/\mu_2` (for Laplace noise :math:`\varepsilon_1^2/\varepsilon_2`), whatever n and the range are.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _COARSE: Final = 24  # true variances at which the level is checked first
 _ROUNDING: Final = 1e-12  # of the integral
-_LEAST: Final = 1e-14  # less than that, added to a variance, changes no digit of the level
+_LEAST: Final = 1e-14  # anything smaller, added to a variance, changes no digit of the level
 _FINE: Final = 9  # and between two of them
 
 
@@ -82,7 +82,7 @@ def _least(noise: str, level: float, k: float, variances: FloatArray, low: float
         return low
     step = max(0.01 * low, 1e-3 * k * min(k, 1.0))
     high = low + step
-    while not enough(high):  # doubles: some thousand rounds to the largest double
+    while not enough(high):  # doubles: about a thousand rounds to the largest double
         low, step = high, 2 * step
         high = low + step
         if math.isinf(high):

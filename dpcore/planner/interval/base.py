@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 GROUPS = 4096
-"""Distinct values that resampling keeps apart; of more, neighbouring ones are replaced by their mean."""
+"""Distinct values that resampling keeps apart; if there are more, neighbouring ones are replaced by their mean."""
 
 _AT_ONCE = 2_000_000  # counts held at a time
 _EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e4)
@@ -45,16 +45,16 @@ class PrivateInterval:
 
 @dataclass(frozen=True, slots=True)
 class ResampledCoverage:
-    """How many simulated intervals held the truth; every one is of a fresh sample of the data, with fresh noise.
+    """How many simulated intervals contained the truth; each one uses a fresh sample of the data and fresh noise.
 
     Attributes
     ----------
     covered, releases : int
-        Intervals that held the truth, of how many.
+        Intervals that contained the truth, and how many there were.
     width : float
         Their mean width.
     low, high : FloatArray
-        Ends of the first ones, for a picture.
+        Ends of the first intervals, for a picture.
     """
 
     covered: int
@@ -65,12 +65,12 @@ class ResampledCoverage:
 
     @property
     def share(self) -> float:
-        """Share of intervals that held the truth."""
+        """Share of intervals that contained the truth."""
         return self.covered / self.releases
 
     @property
     def error(self) -> float:
-        """Standard error of the share, with one more of each outcome so that 0 and 1 are not certain."""
+        """Standard error of the share, with one extra outcome of each kind so that 0 and 1 are not certain."""
         smooth = (self.covered + 1) / (self.releases + 2)
         return math.sqrt(smooth * (1 - smooth) / self.releases)
 
@@ -86,9 +86,9 @@ class IntervalPlan(ABC):
     lower, upper : float
         Public bounds; values outside are moved to the nearer one.
     epsilon, delta : float
-        Budget of all that is released for the interval. Laplace noise does not use delta.
+        Budget for everything that is released for the interval. Laplace noise does not use delta.
     level : float, default 0.95
-        Share of intervals that are to hold the truth.
+        Share of intervals that should contain the truth.
     noise : str, default "gaussian"
         ``gaussian`` (calibrated exactly) or ``laplace``.
     """
@@ -126,7 +126,7 @@ class IntervalPlan(ABC):
 
     @property
     def width(self) -> float:
-        """Distance of the bounds."""
+        """Distance between the bounds."""
         return self.upper - self.lower
 
     @Lazy
@@ -175,7 +175,7 @@ class IntervalPlan(ABC):
 
     @abstractmethod
     def summary(self, values: FloatArray) -> FloatArray:
-        """Return what the half-widths need to know about the data; it serves plans of any size and budget."""
+        """Return what the half-widths need to know about the data, for plans of any size and budget."""
 
     @abstractmethod
     def reaches(self, summary: FloatArray) -> tuple[float, float, float]:
@@ -185,7 +185,7 @@ class IntervalPlan(ABC):
     def simulate(
         self, values: FloatArray, counts: FloatArray, truth: float, rng: Generator
     ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-        """Return, for resampled data, whether each interval holds the truth, and both ends.
+        """Return, for resampled data, whether each interval contains the truth, and both ends.
 
         Parameters
         ----------
@@ -200,9 +200,9 @@ class IntervalPlan(ABC):
         """
 
     def coverage(self, values: FloatArray, rng: Generator, releases: int = 2000, kept: int = 100) -> ResampledCoverage:
-        """Return how many intervals of resampled data hold the statistic of the data: a simulation.
+        """Return how many intervals of resampled data contain the statistic of the data: a simulation.
 
-        Every resample draws n records with replacement from the data, which play the population.
+        Every resample draws n records with replacement from the data, which stand in for the population.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class IntervalPlan(ABC):
         releases : int, default 2000
             How many intervals.
         kept : int, default 100
-            Ends of how many intervals are returned.
+            How many intervals to return with their ends.
         """
         distinct, counts = groups(values)
         truth = self.truth(distinct, counts)
@@ -232,7 +232,7 @@ class IntervalPlan(ABC):
 
 
 def groups(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return distinct values in ascending order and how often each occurs; of more than `GROUPS`, means of neighbours."""
+    """Return distinct values, ascending, and how often each occurs; beyond `GROUPS`, neighbours become their mean."""
     distinct, counts = np.unique(values, return_counts=True)
     if distinct.size <= GROUPS:
         return distinct, counts.astype(np.float64)
@@ -242,7 +242,7 @@ def groups(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def chunks(releases: int, size: int) -> Iterator[int]:
-    """Yield how many resamples to make at a time, so that their counts fit into memory."""
+    """Yield how many resamples to make at a time, so that their counts fit in memory."""
     most, done = max(1, _AT_ONCE // size), 0
     while done < releases:  # a release more each round, at least
         checkpoint(done / releases)
@@ -252,5 +252,5 @@ def chunks(releases: int, size: int) -> Iterator[int]:
 
 
 def clipped_words(lower: float, upper: float) -> str:
-    """Return what a statistic is about when values were moved to the bounds."""
+    """Return what a statistic describes if values were moved to the bounds."""
     return f"values moved into [{nearest(lower)}, {nearest(upper)}]"

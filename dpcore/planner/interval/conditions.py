@@ -1,4 +1,4 @@
-"""A condition on one column of a file as 1 and 0, for a proportion."""
+"""A condition on one column of a file, as ones and zeros for a proportion."""
 
 from __future__ import annotations
 

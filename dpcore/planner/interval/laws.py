@@ -89,7 +89,7 @@ class NoiseLaw:
         return high
 
     def sample(self, rng: Generator, size: Any) -> FloatArray:
-        """Return draws of the noise.
+        """Draw noise.
 
         For simulation, not for releasing data: floating-point noise is attackable.
         """
@@ -97,7 +97,7 @@ class NoiseLaw:
         return np.asarray(drawn, dtype=np.float64)
 
     def nodes(self) -> tuple[FloatArray, FloatArray]:
-        """Return places and weights of an integral over the law of the noise; places are denser near 0."""
+        """Return nodes and weights of an integral over the law of the noise; the nodes are denser near 0."""
         u = np.linspace(-1.0, 1.0, 801)
         place = (9.0 if self.noise == "gaussian" else 40.0) * u * np.abs(u)
         density = np.exp(-(place**2) / 2) if self.noise == "gaussian" else np.exp(-np.abs(place))

@@ -1,6 +1,6 @@
 r"""Intervals of a mean and of a variance: a noisy estimate, and a noisy number from which its sampling error follows.
 
-With w the distance of the bounds, n records and central moments :math:`m_k`, one substituted record moves
+With w the distance between the bounds, n records and central moments :math:`m_k`, one substituted record moves
 
 ========  ====================  ========  =========================================  ========
 interval  estimate              by        second number: n times sampling variance   by
@@ -53,7 +53,7 @@ _STEPS = 50  # bisections of an end
 
 @dataclass(frozen=True)
 class MomentPlan(IntervalPlan):
-    """A plan with two releases, between which the budget is split so that the interval is as short as possible.
+    """A plan with two releases; the budget is split between them so that the interval is as short as possible.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class MomentPlan(IntervalPlan):
 
     @property
     def region(self) -> TradeOff:
-        """The product of both releases, which one pair of neighbours attains."""
+        """The product of both releases, attained by one pair of neighbours."""
         if self.noise == "gaussian":
             return GDP(self.strength)
         first, second = self.strengths
@@ -203,7 +203,7 @@ class MomentPlan(IntervalPlan):
         return np.abs(first - value) <= reach
 
     def interval(self, first: Any, second: Any) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of the values that are accepted; both at the nearest possible value if none is."""
+        """Return the ends of the accepted values; if none is accepted, both are the nearest possible value."""
         first, second = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
         centre = np.clip(first, *self.ends)
         ends = []
@@ -240,7 +240,7 @@ class MomentPlan(IntervalPlan):
     def simulate(
         self, values: FloatArray, counts: FloatArray, truth: float, rng: Generator
     ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-        """Return whether intervals of resampled data hold the truth, and their ends."""
+        """Return whether intervals of resampled data contain the truth, and their ends."""
         first, second = self.answers(values, counts)
         first = first + self.unit * self.law.sample(rng, first.shape)
         if self.strengths[1]:
@@ -251,7 +251,7 @@ class MomentPlan(IntervalPlan):
 
 @dataclass(frozen=True)
 class MeanPlan(MomentPlan):
-    """A private interval of a mean."""
+    """A private interval for a mean."""
 
     name: ClassVar[str] = "mean"
     second: ClassVar[str] = "variance"
@@ -298,7 +298,7 @@ class MeanPlan(MomentPlan):
 
 @dataclass(frozen=True)
 class VariancePlan(MomentPlan):
-    """A private interval of a variance."""
+    """A private interval for a variance."""
 
     name: ClassVar[str] = "variance"
     second: ClassVar[str] = "variance of squared deviations"
@@ -335,7 +335,7 @@ class VariancePlan(MomentPlan):
         return fourth - second**2
 
     def truth(self, values: FloatArray, counts: FloatArray | None = None) -> float:
-        """Return the variance of the population that the records are: divisor n."""
+        """Return the variance of the records as a population: divisor n."""
         mean = np.average(values, weights=counts)
         return float(np.average((values - mean) ** 2, weights=counts))
 

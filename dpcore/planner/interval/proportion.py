@@ -1,4 +1,4 @@
-r"""An interval for a proportion by the exact law of a noisy count: a binomial and the noise, nothing approximated.
+r"""An interval for a proportion by the exact law of a noisy count: a binomial plus the noise, nothing approximated.
 
 The count K of n records is binomial(n, p) and moves by 1 when a record is substituted. All of the budget goes to it. With F
 the distribution function of :math:`K+Z`, which falls as p grows, the interval holds every p with
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 _STEPS = 50  # bisections of an end
-_PLACES = 65  # releases at which ends are solved for a picture of many
+_PLACES = 65  # releases at which the ends are solved when a picture shows many intervals
 _AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
 class ProportionPlan(IntervalPlan):
-    """A private interval of the share of records that are 1, the others being 0."""
+    """A private interval for the share of ones among records that are 1 or 0."""
 
     name: ClassVar[str] = "proportion"
     fewest: ClassVar[int] = 1
@@ -79,7 +79,7 @@ class ProportionPlan(IntervalPlan):
     def _end(self, count: float, chance: float, outer: float) -> float:
         """Return the p at which a noisy count is at most this one with a given probability, rounded outward."""
         if (self._lone(count, outer) <= chance) if outer == 0.0 else (self._lone(count, outer) >= chance):
-            return outer  # even there the release is no surprise
+            return outer  # even there the release is plausible
         low, high = 0.0, 1.0
         for _ in range(_STEPS):
             middle = 0.5 * (low + high)
@@ -108,7 +108,7 @@ class ProportionPlan(IntervalPlan):
     def simulate(
         self, values: FloatArray, counts: FloatArray, truth: float, rng: Generator
     ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-        """Return whether intervals of resampled data hold the truth, by the test that defines them, and their ends."""
+        """Return whether intervals of resampled data contain the truth, by the test defining them, and their ends."""
         noisy = counts @ values + self.unit * self.law.sample(rng, counts.shape[0])
         chance = self.below(noisy, truth)
         inside = (chance >= (1 - self.level) / 2) & (chance <= (1 + self.level) / 2)

@@ -1,4 +1,4 @@
-r"""An interval of a quantile by two noisy searches; it covers in samples of any size, from any population.
+r"""An interval for a quantile by two noisy searches; it covers for samples of any size, from any population.
 
 Let :math:`\theta` be the p-quantile and N(y) the number of records up to y, which moves by 1 when a record is substituted. The
 search for the lower end halves the range k times: at y it asks for N(y) with noise, and goes up ("y lies below
@@ -42,7 +42,7 @@ _DIGITS = 1e-6  # of a margin
 
 @dataclass(frozen=True)
 class QuantilePlan(IntervalPlan):
-    """A private interval of a quantile.
+    """A private interval for a quantile.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class QuantilePlan(IntervalPlan):
 
     @Lazy
     def halvings(self) -> int:
-        """How often each search halves the range: more halvings are finer, and need more noise on each count.
+        """How often each search halves the range: more halvings are finer but need more noise on each count.
 
         Best for records spread evenly over the range, where a count is worth w/n.
         """
@@ -147,7 +147,7 @@ class QuantilePlan(IntervalPlan):
         }
 
     def truth(self, values: FloatArray, counts: FloatArray | None = None) -> float:
-        """Return the least value up to which at least a share p of the records lies."""
+        """Return the least value with at least a share p of the records at or below it."""
         if counts is None:
             values, counts = np.sort(values), np.ones(values.size)
         reached = np.cumsum(counts) >= self.probability * counts.sum() * (1 - 1e-12)
@@ -181,7 +181,7 @@ class QuantilePlan(IntervalPlan):
     def reaches(self, summary: FloatArray) -> tuple[float, float, float]:
         """Return half-widths if every noise were 0: of the interval, of sampling alone, and what is left."""
         ordered = summary
-        scale = self.n / ordered.size  # data like these, of the plan's size
+        scale = self.n / ordered.size  # data like these, with the plan's size
         low, high = self._search(lambda y: scale * np.searchsorted(ordered, y, side="right"), 1, np.zeros)
         half = float(high[0] - low[0]) / 2
         reach = normal_quantile(self.level) * math.sqrt(self.n * self.probability * (1 - self.probability))
@@ -193,7 +193,7 @@ class QuantilePlan(IntervalPlan):
     def simulate(
         self, values: FloatArray, counts: FloatArray, truth: float, rng: Generator
     ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-        """Return whether intervals of resampled data hold the truth, and their ends."""
+        """Return whether intervals of resampled data contain the truth, and their ends."""
         rows = counts.shape[0]
         up_to = np.concatenate((np.zeros((rows, 1)), np.cumsum(counts, axis=1)), axis=1)
 

@@ -43,7 +43,7 @@ def interval_plan(
     probability: float = 0.5,
     spread: float | None = None,
 ) -> IntervalPlan:
-    """Return the plan of a private interval for these data; only their number and bounds matter.
+    """Return the plan of a private interval for these data; only the number of records and the bounds matter.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def interval_plan(
     data : Dataset
         One column of numbers within public bounds.
     epsilon, delta : float
-        Budget of all that is released; Laplace noise does not use delta.
+        Budget for everything that is released; Laplace noise does not use delta.
     level : float, default 0.95
-        Share of intervals that are to hold the truth.
+        Share of intervals that should contain the truth.
     noise : str, default "gaussian"
         ``gaussian`` or ``laplace``.
     probability : float, default 0.5
@@ -87,9 +87,9 @@ def interval_table(plan: IntervalPlan, data: Dataset, *, releases: int = 2000, s
     data : Dataset
         The data.
     releases : int, default 2000
-        How many intervals of resampled data are simulated.
+        How many intervals of resampled data to simulate.
     seed : int, default 0
-        Of the simulation.
+        Seed of the simulation.
 
     Returns
     -------
@@ -147,12 +147,12 @@ def _privacy_kind(plan: IntervalPlan) -> tuple[str, str]:
 def width_table(
     plan: IntervalPlan, data: Dataset, *, against: str = "n", values: Iterable[float] | None = None
 ) -> pd.DataFrame:
-    """Return half-widths on data like these as n or epsilon changes, with the part of sampling and of noise alone.
+    """Return half-widths on data like these as n or epsilon changes, and those of sampling alone and of noise alone.
 
     Parameters
     ----------
     plan : IntervalPlan
-        What `interval_plan` returned; it gives all that does not change.
+        What `interval_plan` returned; everything else stays as in it.
     data : Dataset
         The data.
     against : str, default "n"
@@ -182,7 +182,7 @@ def width_table(
 
 
 def _places(plan: IntervalPlan, against: str) -> list[float]:
-    """Return round values on both sides of the plan's own."""
+    """Return round values on both sides of the plan's value."""
     if against == "epsilon":
         return sorted({*(float(f"{value:.3g}") for value in np.geomspace(0.05, 10.0, 25)), float(plan.epsilon)})
     low, high = max(plan.fewest, plan.n // 100, 10), 100 * plan.n

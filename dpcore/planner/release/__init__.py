@@ -1,1 +1,1 @@
-"""The release planner: answers about a table, one budget, and the noise that keeps it."""
+"""The release planner: answers about a table, one budget, and the noise that stays within it."""

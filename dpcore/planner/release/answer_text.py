@@ -38,7 +38,7 @@ def parse_answer(text: str) -> PlanAnswer:
     >>> parse_answer("median of salary where department = IT").name
     'median of salary where department = "IT"'
     """
-    hidden = _QUOTED.sub(lambda match: "\0" * len(match[0]), text)  # words inside quotation marks are no clauses
+    hidden = _QUOTED.sub(lambda match: "\0" * len(match[0]), text)  # words inside quotation marks are not clauses
     label = _LABEL.search(hidden)
     stop = label.start() if label else len(text)
     marks = list(_CLAUSE.finditer(hidden, 0, stop))

@@ -1,7 +1,7 @@
 """Charges: the units a budget is spent on. Answers about disjoint records are one charge; every other answer is its own.
 
-The answers of a charge get the same noise relative to what one person moves them, and reveal together no more than one of
-them: see `dpcore.planner.release.kinds` for the proof and `dpcore.ledger.groups` for the rule of the ledger that is used.
+The answers of a charge get the same noise relative to how far one person moves them, and together reveal no more than
+one of them: see `dpcore.planner.release.kinds` for the proof and `dpcore.ledger.groups` for the ledger's rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Charge:
     Attributes
     ----------
     places : tuple of int
-        The places of the answers in the plan.
+        The positions of the answers in the plan.
     column : str
         The column whose values keep the records of the answers apart; empty for a single answer.
     copies : int
@@ -76,16 +76,16 @@ def charges(plan: ReleasePlan) -> tuple[Charge, ...]:
 
 
 def _shared_column(plan: ReleasePlan, answer: PlanAnswer, members: list[PlanAnswer], column: str) -> str:
-    """Return the column on which an answer excludes all members; empty if it does not belong to them."""
+    """Return the column on which an answer excludes all members; empty if it does not belong with them."""
     first = members[0]
     if answer.kind != first.kind or not answer.records:
         return ""
     kind = answer.type
     if plan.records > 1 and not isinstance(kind, CellKind):
-        return ""  # the records of a person may be in several parts, and choices have no cells that add up
+        return ""  # a person's records may be in several parts, and choices have no cells that add up
     both_ways = plan.relation == SUBSTITUTION and plan.records > 1
     if both_ways and isinstance(kind, CellKind) and any(kind.mixed(plan, one) for one in (answer, *members)):
-        return ""  # a cell may both gain and lose: the proof needs them apart
+        return ""  # a cell may both gain and lose: the proof needs gains and losses in different cells
     columns = {excluding_column(answer.records, member.records) for member in members}
     return columns.pop() if len(columns) == 1 and (not column or column in columns) else ""
 

@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
 
 def purpose(plan: ReleasePlan, answer: PlanAnswer) -> tuple[Hashable, ...]:
-    """Return what decides the true numbers of an answer on a table, whatever its noise and its name."""
+    """Return what determines the true numbers of an answer on a table, whatever its noise and name."""
     same = replace(answer, label="", weight=1.0, scale=None, size=None)
     return same, *(plan.column(name) for name in (answer.column, answer.by) if name)
 
 
 class ChoiceKind(AnswerKind):
-    """An answer that is chosen, with an epsilon of its own."""
+    """An answer that is chosen, with its own epsilon."""
 
     needs = ("column",)
 
@@ -69,7 +69,7 @@ class ChoiceKind(AnswerKind):
         return self.truth(plan, answer, data)
 
     def errors(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable, epsilon: float) -> tuple[float, float]:
-        """Return the mean error and the one that is exceeded in at most 5 of 100 releases, exact for the data."""
+        """Return the mean error and the error exceeded in at most 5 of 100 releases, exact for the data."""
         raise NotImplementedError
 
     def draw(
@@ -103,7 +103,7 @@ class Quantile(ChoiceKind):
         return 1.0 if plan.relation == SUBSTITUTION else max(answer.level, 1.0 - answer.level)
 
     def truth(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:
-        """Return the quantile of the values as they came; the middle of the bounds if there is none."""
+        """Return the quantile of the values as they came; the middle of the bounds if there are none."""
         pair, records = QuantileExponential(level=answer.level), self._data(plan, answer, data)
         return np.array(
             [sum(plan.column(answer.column).bounds) / 2 if records is None else float(pair.answer(records))]
@@ -126,7 +126,7 @@ class Quantile(ChoiceKind):
     def draw(
         self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable, epsilon: float, rng: Generator, count: int
     ) -> FloatArray:
-        """Return an interval between records, then a point in it."""
+        """Draw an interval between records, then a point in it."""
         records = self._data(plan, answer, data)
         if records is None:
             return rng.uniform(*plan.column(answer.column).bounds, count)
@@ -137,7 +137,7 @@ class Quantile(ChoiceKind):
         return QuantileExponential(epsilon=epsilon / (plan.records * self.move(plan, answer)), level=answer.level)
 
     def _data(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> Dataset | None:
-        """Return the values in ascending order; None if there is none."""
+        """Return the values in ascending order; None if there are none."""
 
         def make() -> Dataset | None:
             values = np.sort(data.values(answer.column, answer.condition))
@@ -169,11 +169,11 @@ class TopChoice(ChoiceKind):
         return 2.0 if plan.relation == SUBSTITUTION else 1.0
 
     def truth(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:
-        """Return the place of the first category with the largest count."""
+        """Return the index of the first category with the largest count."""
         return np.array([float(np.argmax(self._counts(plan, answer, data)))])
 
     def errors(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable, epsilon: float) -> tuple[float, float]:
-        """Return by how many records the chosen category is behind the largest: the mean, and the 95 % quantile."""
+        """Return how many records the chosen category is behind the largest: the mean and the 95 % quantile."""
         counts = self._counts(plan, answer, data)
         chance, loss = self._chances(plan, answer, counts, epsilon), counts.max() - counts
         order = np.argsort(loss, kind="stable")
@@ -183,7 +183,7 @@ class TopChoice(ChoiceKind):
     def draw(
         self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable, epsilon: float, rng: Generator, count: int
     ) -> FloatArray:
-        """Return the places of chosen categories."""
+        """Return the indices of chosen categories."""
         chance = self._chances(plan, answer, self._counts(plan, answer, data), epsilon)
         return rng.choice(chance.size, size=count, p=chance / chance.sum()).astype(np.float64)
 

@@ -1,8 +1,8 @@
-"""Conditions on the records an answer is about, in a small language of their own, and which of them exclude each other.
+"""Conditions on the records an answer is about, in a small language, and which of them exclude each other.
 
 A condition is a list of comparisons joined by ``and``: ``department = "IT" and salary >= 50000``,
-``grade in ["A", "B"]``, ``age < 18``. Nothing is evaluated as Python. Text is compared letter by letter, numbers as
-numbers; a record with an empty cell in a column of the condition does not satisfy it.
+``grade in ["A", "B"]``, ``age < 18``. Nothing is evaluated as Python. Text is compared character by character,
+numbers as numbers; a record with an empty cell in a column of the condition does not satisfy it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ColumnComparison:
     operator : str
         One of ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=`` and ``in``.
     values : tuple of (str or float)
-        One value; for ``in`` one or more. Order is for numbers only.
+        One value; for ``in`` one or more. Only numbers are ordered.
     """
 
     column: str
@@ -79,7 +79,7 @@ class ColumnComparison:
 
     @property
     def text(self) -> str:
-        """The comparison as it is written."""
+        """The comparison as text."""
         written = [f'"{value}"' if isinstance(value, str) else numeral(value) for value in self.values]
         name = self.column if re.fullmatch(r"[^\W\d]\w*", self.column) and self.column not in ("and", "in") else None
         right = f"[{', '.join(written)}]" if self.operator == "in" else written[0]
@@ -88,12 +88,12 @@ class ColumnComparison:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Comparisons that all hold; without any, the condition of every record."""
+    """Comparisons that must all hold; without any, every record satisfies it."""
 
     comparisons: tuple[ColumnComparison, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a condition that is too long, and a column compared with both text and numbers."""
+        """Reject a condition that is too long, or a column compared with both text and numbers."""
         if len(self.comparisons) > MOST_TERMS:
             msg = f"A condition has at most {MOST_TERMS} comparisons, got {len(self.comparisons)}."
             raise DomainError(msg)
@@ -109,16 +109,16 @@ class Condition:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it looks at, each once."""
+        """The columns it refers to, each once."""
         return tuple(dict.fromkeys(one.column for one in self.comparisons))
 
     @property
     def text(self) -> str:
-        """The condition as it is written; empty if there is none."""
+        """The condition as text; empty if there is none."""
         return " and ".join(one.text for one in self.comparisons)
 
     def of(self, column: str) -> tuple[ColumnComparison, ...]:
-        """Return the comparisons of one column."""
+        """Return the comparisons about one column."""
         return tuple(one for one in self.comparisons if one.column == column)
 
 
@@ -128,7 +128,7 @@ def parse_condition(text: str) -> Condition:
     Parameters
     ----------
     text : str
-        Comparisons joined by ``and``; empty for every record. A column whose name is not one word is written between
+        Comparisons joined by ``and``; empty for every record. A column name that is not a single word goes between
         backticks.
 
     Returns
@@ -148,7 +148,7 @@ def parse_condition(text: str) -> Condition:
     if not tokens:
         return Condition()
     comparisons, at = [], 0
-    while True:  # a comparison of the text each round
+    while True:  # one comparison of the text per round
         comparison, at = _comparison(tokens, at, text)
         comparisons.append(comparison)
         if at == len(tokens):
@@ -160,7 +160,7 @@ def parse_condition(text: str) -> Condition:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at = 0
-    while text[at:].strip():  # a token of the text each round
+    while text[at:].strip():  # one token of the text per round
         match = _TOKEN.match(text, at)
         if match is None:
             raise _problem(text, f"a name, a sign or a value at {value_text(text[at : at + 20].strip())}")
@@ -193,7 +193,7 @@ def _comparison(tokens: Sequence[tuple[str, str]], at: int, text: str) -> tuple[
     if at + 2 >= len(tokens) or tokens[at + 2] != ("sign", "["):
         raise _problem(text, f"a list such as [1, 2] after {column} in")
     values, place = [], at + 3
-    while True:  # a value of the list each round
+    while True:  # one value of the list per round
         values.append(_value(tokens, place, text))
         end = tokens[place + 1] if place + 1 < len(tokens) else ("", "nothing")
         if end == ("sign", "]"):
@@ -278,7 +278,7 @@ def excluding_column(one: Condition, other: Condition) -> str:
     Returns
     -------
     str
-        The first such column: different categories, or ranges that do not meet.
+        The first such column: different categories, or disjoint ranges.
 
     Examples
     --------

@@ -36,7 +36,7 @@ _FLAGS: Final = {"from_data"}
 
 
 def plan_to_dict(plan: ReleasePlan) -> dict[str, Any]:
-    """Return a plan as plain values; fields that have their default are left out.
+    """Return a plan as plain values, without the fields that have their default.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def plain_values(item: ReleasePlan | PlanAnswer | PublicColumn) -> dict[str, Any
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> ReleasePlan:
-    """Return the plan of plain values; a name that no plan has is refused.
+    """Return the plan from plain values; unknown names are rejected.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> ReleasePlan:
 
 
 def _checked(values: Mapping[str, Any], kind: type, where: str) -> dict[str, Any]:
-    """Return the fields of one table, with texts and lists checked; unknown and missing names are refused."""
+    """Return the fields of one table, with texts and lists checked; unknown and missing names are rejected."""
     known = {one.name: one for one in fields(kind) if one.init}
     for name, value in values.items():
         if name not in known:
@@ -129,7 +129,7 @@ def plan_to_json(plan: ReleasePlan) -> str:
 
 
 def plan_from_json(text: str) -> ReleasePlan:
-    """Return the plan of a JSON text."""
+    """Return the plan in a JSON text."""
     try:
         values = json_of(text)
     except ValueError as error:
@@ -157,7 +157,7 @@ def _toml(value: Any) -> str:
 
 
 def plan_from_toml(text: str) -> ReleasePlan:
-    r"""Return the plan of a TOML text.
+    r"""Return the plan in a TOML text.
 
     Examples
     --------
@@ -174,11 +174,11 @@ def plan_from_toml(text: str) -> ReleasePlan:
 
 
 def read_plan(text: str) -> ReleasePlan:
-    """Return the plan of a text, TOML or JSON.
+    """Return the plan in a text, TOML or JSON.
 
     Parameters
     ----------
     text : str
-        What `plan_to_toml` or `plan_to_json` wrote, or a person.
+        What `plan_to_toml`, `plan_to_json` or a person wrote.
     """
     return plan_from_json(text) if text.lstrip().startswith("{") else plan_from_toml(text)

@@ -1,4 +1,4 @@
-"""How far an answer is off: from the exact law of its noise, and from moving values into the bounds."""
+"""How far off an answer is: from the exact law of its noise, and from moving values into the bounds."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-_DRAWS: Final = 200_000  # leave a standard error of about 0.3 % in a 95 % half-width
+_DRAWS: Final = 200_000  # gives a standard error of about 0.3 % in a 95 % half-width
 _SEED: Final = 95
-_ROUNDING: Final = 1e-12  # relative: below, two ways to add up the same values
-_STRATA: Final = 20_000  # equally likely values of one noise: leave an error of 1e-4 in a half-width
+_ROUNDING: Final = 1e-12  # relative: smaller differences come from adding the same values in two ways
+_STRATA: Final = 20_000  # equally likely values of one noise: gives an error of 1e-4 in a half-width
 _GRID: Final = 500  # the same for both noises at once, for the mean error
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerError:
-    """How far one answer is off.
+    """How far off one answer is.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class AnswerError:
     kind : str
         ``exact`` from the law of the noise, ``approximate`` if it was integrated or simulated.
     truth, clipped : ndarray
-        The true numbers, of values as they came and moved into the bounds.
+        The true numbers, from the values as they came and from those moved into the bounds.
     """
 
     expected: float
@@ -66,7 +66,7 @@ class AnswerError:
 
 
 def answer_error(plan: ReleasePlan, answer: PlanAnswer, data: PlanTable, noise: CellNoise | ChoiceNoise) -> AnswerError:
-    """Return how far an answer is off.
+    """Return how far off an answer is.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def answer_error(plan: ReleasePlan, answer: PlanAnswer, data: PlanTable, noise: 
 
 
 def cell_facts(plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the cells of an answer, and its numbers within the bounds and as they came; computed once for a table."""
+    """Return an answer's cells, and its numbers from clipped and from original values; computed once per table."""
     kind = answer.type
     if not isinstance(kind, CellKind):
         raise TypeError(answer.kind)

@@ -1,4 +1,4 @@
-r"""The kinds of answers: which cells each publishes, how far one record moves them, and what is made of the noisy cells.
+r"""The kinds of answers: which cells each has, how far one record moves them, and how noisy cells become answers.
 
 Every answer with added noise is a table of cells to which each record adds a part of a fixed unit D: a count adds 1 to
 one cell, a histogram 1 to one of many, a mean of values in [a, b] adds x - a to one cell and b - x to another, D = b - a.
@@ -41,11 +41,11 @@ class AnswerKind(ABC):
     name : str
         How a plan writes it.
     unit : str
-        What its error is measured in; empty for the units of the column.
+        The unit of its error; empty for that of the column.
     needs : tuple of str
         Fields that must be filled in.
     integer : bool
-        Whether its cells hold integers, which may get integer noise.
+        Whether its cells are integers, which may get integer noise.
     """
 
     name: ClassVar[str]
@@ -54,7 +54,7 @@ class AnswerKind(ABC):
     integer: ClassVar[bool] = False
 
     def check_fields(self, answer: PlanAnswer) -> None:
-        """Refuse an answer that lacks a field."""
+        """Reject an answer that lacks a field."""
         missing = [name for name in self.needs if not getattr(answer, name)]
         if missing:
             msg = f"A {self.name} needs {' and '.join(missing)}."
@@ -62,7 +62,7 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def check(self, plan: ReleasePlan, answer: PlanAnswer) -> None:
-        """Refuse an answer that does not fit the columns of the plan."""
+        """Reject an answer that does not fit the columns of the plan."""
 
     @abstractmethod
     def words(self, answer: PlanAnswer) -> str:
@@ -77,7 +77,7 @@ class AnswerKind(ABC):
         """Return the names of the numbers that are published."""
 
     def largest(self, plan: ReleasePlan, answer: PlanAnswer) -> float:
-        """Return the largest error there can be, with the public number of records: what errors are compared with."""
+        """Return the largest possible error for the public number of records: the yardstick for errors."""
         return float(plan.size(answer))
 
 
@@ -114,10 +114,10 @@ class CellKind(AnswerKind):
 
     @abstractmethod
     def per_cell(self, plan: ReleasePlan, answer: PlanAnswer) -> float:
-        """Return how far off the answer is, at most, per unit of error of one cell; public numbers decide."""
+        """Return how far off the answer can be per unit of error in one cell; only public numbers decide."""
 
     def whole(self, plan: ReleasePlan, answer: PlanAnswer) -> float:  # noqa: ARG002  means override it
-        """Return what a share of 1 means in the units of an answer made from the share of two cells."""
+        """Return what a share of 1 means in the units of an answer computed from the share of two cells."""
         return 1.0
 
     @abstractmethod
@@ -125,7 +125,7 @@ class CellKind(AnswerKind):
         """Return the true cells, of values within the bounds."""
 
     def estimate(self, plan: ReleasePlan, answer: PlanAnswer, cells: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return the answers from noisy cells in the last axis: the cells themselves by default."""
+        """Return the answers from noisy cells along the last axis: the cells themselves by default."""
         return cells
 
     def truth(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:
@@ -139,7 +139,7 @@ class Count(CellKind):
     name, unit, needs, integer = "count", "records", (), True
 
     def check(self, plan: ReleasePlan, answer: PlanAnswer) -> None:
-        """Refuse the count of all records if their number is public."""
+        """Reject the count of all records if their number is public."""
         if plan.relation == SUBSTITUTION and not answer.condition:
             msg = "under substitution the number of all records is public; count those of a condition."
             raise DomainError(msg)
@@ -162,12 +162,12 @@ class Count(CellKind):
 
 
 class SumOfValues(CellKind):
-    """The sum of the values of a column."""
+    """The sum of the values in a column."""
 
     name = "sum"
 
     def move(self, plan: ReleasePlan, answer: PlanAnswer) -> float:
-        """Return the largest size of a value; under substitution, the width of the range with 0, for empty cells add 0."""
+        """Return the largest size of a value; under substitution, the width of the range with 0: empty cells add 0."""
         low, high = plan.column(answer.column).bounds
         return max(high, 0.0) - min(low, 0.0) if plan.relation == SUBSTITUTION else max(abs(low), abs(high))
 
@@ -194,11 +194,11 @@ class SumOfValues(CellKind):
 
 
 class MeanOfValues(CellKind):
-    """The mean of the values of a column.
+    """The mean of the values in a column.
 
     With a public number of records n (substitution, no condition) the mean itself gets noise; a record without a value
     counts as the middle of the bounds. Otherwise the sums of x - lower and of upper - x get noise: their sum is
-    n (upper - lower), so that the mean follows from their ratio.
+    n (upper - lower), so the mean follows from their ratio.
     """
 
     name = "mean"
@@ -241,7 +241,7 @@ class MeanOfValues(CellKind):
         return low + (high - low) * share(cells)
 
     def truth(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:
-        """Return the mean of the values as they came; the middle of the bounds if there is none."""
+        """Return the mean of the values as they came; the middle of the bounds if there are none."""
         values = data.values(answer.column, answer.condition)
         return np.array([values.mean() if values.size else sum(plan.column(answer.column).bounds) / 2])
 
@@ -255,7 +255,7 @@ def share(cells: FloatArray) -> FloatArray:
 
 
 class Proportion(CellKind):
-    """The share of the records that satisfy a condition, among all or among those of another condition."""
+    """The share of records that satisfy a condition, among all or among those that satisfy another."""
 
     name, needs, integer = "proportion", ("where",), True
 
@@ -283,7 +283,7 @@ class Proportion(CellKind):
         return 1.0 / (plan.known_rows(answer) or plan.size(answer))
 
     def table(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:
-        """Return how many records satisfy the condition, and how many others do not."""
+        """Return how many records satisfy the condition, and how many do not."""
         base = data.satisfying(answer.base)
         inside = float((base & data.satisfying(answer.condition)).sum())
         return np.array([inside] if plan.known_rows(answer) else [inside, base.sum() - inside])
@@ -295,10 +295,11 @@ class Proportion(CellKind):
 
 
 class Variance(CellKind):
-    """The mean squared distance of the values of a column from their mean.
+    """The mean squared distance of the values in a column from their mean.
 
     With a public number of records the variance itself gets noise. Otherwise, with u = x - lower and v = upper - x, the
-    sums of u^2, of 2uv and of v^2 do: one record adds (upper - lower)^2 to them, and number, mean and variance follow.
+    sums of u^2, of 2uv and of v^2 do: one record adds (upper - lower)^2 to them in total, and count, mean and variance
+    follow.
     """
 
     name = "variance"
@@ -341,11 +342,11 @@ class Variance(CellKind):
         return np.asarray(np.clip(square * (parts[..., :1] - mean**2), 0.0, square / 4), dtype=np.float64)
 
     def truth(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:  # noqa: ARG002
-        """Return the variance of the values as they came; 0 if there is none."""
+        """Return the variance of the values as they came; 0 if there are none."""
         values = data.values(answer.column, answer.condition)
         return np.array([values.var() if values.size else 0.0])
 
 
 def error_unit(answer: PlanAnswer) -> str:
-    """Return what the error of an answer is measured in."""
+    """Return the unit of an answer's error."""
     return answer.type.unit or (answer.column if answer.column else "share")

@@ -1,4 +1,4 @@
-"""The noise of a charge: how wide each registered noise must be, what it is called, and how far it is off."""
+"""The noise of a charge: how wide each registered noise must be, what it is called, and how large its errors are."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def offered_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _is_plain(kind: type[Mechanism]) -> bool:
-    """Return whether a mechanism adds noise to a number, and none of its answers reveals a person for certain."""
+    """Return whether a mechanism adds noise to a number and no output reveals a person for certain."""
     one, value = Candidate(kind, 1.0), kind.entry.parameters[0].example
     return not one.sampled and one.deviation(value) is not None and one.mechanism(value).curve.q_inf == 0.0
 
@@ -60,7 +60,7 @@ def suitable(plan: ReleasePlan, charge: Charge) -> tuple[type[Mechanism], ...]:
         noise = Candidate(one, moves[0])
         try:
             law = noise.mechanism(noise.entry.parameters[0].example).law
-        except DomainError:  # integer noise has a largest sensitivity
+        except DomainError:  # integer noise has a maximum sensitivity
             return False
         return (kind.integer or not law.integer) and (alone or law.log_concave)
 
@@ -119,7 +119,7 @@ class CellNoise:
 
 @dataclass(frozen=True)
 class ChoiceNoise:
-    """The chance in a choice.
+    """The randomness of a choice.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def cell_noise(kind: type[Mechanism], ratio: float, sensitivity: float, *, round
     sensitivity : float
         How far one person moves the cells.
     rounding : str, default ""
-        ``outward`` rounds the parameter to a few digits, towards more noise, ``nearest`` to the nearest; empty keeps it.
+        ``outward`` rounds the parameter to a few digits towards more noise, ``nearest`` to the nearest; empty keeps it.
     """
     plain = Candidate(kind, sensitivity)
     sign = 1.0 if plain.is_noise else -1.0
@@ -172,10 +172,10 @@ def cell_noise(kind: type[Mechanism], ratio: float, sensitivity: float, *, round
 
 
 def _least_zero(excess: Callable[[float], float], start: float) -> float:
-    """Return where an increasing function is no longer negative, up to rounding.
+    """Return where an increasing function stops being negative, up to rounding.
 
     The logarithm of a deviation is almost a straight line over that of its parameter: the line through both ends of a bracket
-    and a point beside its zero close the bracket in a few steps; a middle in each round bounds their number.
+    and a point beside its zero close the bracket in a few steps; a midpoint in each round bounds their number.
     """
     low = high = start
     below = above = excess(start)
@@ -186,7 +186,7 @@ def _least_zero(excess: Callable[[float], float], start: float) -> float:
     while below > 0.0 and step < _FARTHEST:  # steps double, to `_FARTHEST`
         high, above, low, step = low, below, low - step, 2 * step
         below = excess(low)
-    while high - low > (width := _CLOSE * max(1.0, abs(high))):  # the middle is tried each round, so it halves
+    while high - low > (width := _CLOSE * max(1.0, abs(high))):  # tries the midpoint each round, so it halves
         rise = above - below
         line = low - below * (high - low) / rise if 0.0 < rise < math.inf else low
         for point in (line, line - 0.5 * width, line + 0.5 * width, 0.5 * (low + high)):
@@ -197,7 +197,7 @@ def _least_zero(excess: Callable[[float], float], start: float) -> float:
 
 
 def few_digits(value: float, rounding: str, *, up: bool) -> float:
-    """Return a number of `DIGITS` digits: the nearest, or one at least (`up`) or at most the value; empty keeps it."""
+    """Return a value rounded to `DIGITS` digits: to nearest, up (`up`) or down; empty keeps it."""
     short = float(f"{value:.{DIGITS - 1}e}")
     if not rounding:
         return value
@@ -228,9 +228,9 @@ def expression_of(plan: ReleasePlan, answer: PlanAnswer, kind: type[Mechanism], 
 
 
 def split_error(plan: ReleasePlan, answer: PlanAnswer, ratio: float) -> float:
-    """Return the standard deviation of an answer as far as public numbers decide it: what a split by errors compares.
+    """Return the standard deviation of an answer as far as public numbers tell: what a split by errors compares.
 
-    That of a choice is in ranks or records: the scale at which its chances fall.
+    That of a choice is in ranks or records: the scale at which its probabilities fall.
     """
     per_cell = answer.type.per_cell(plan, answer) if isinstance(answer.type, CellKind) else 1.0
     return plan.records * answer.type.move(plan, answer) * ratio * per_cell

@@ -1,4 +1,4 @@
-"""A plan of a release: who is protected, what is public, which answers are given and how the budget is shared among them.
+"""A plan for a release: who is protected, what is public, which answers are given and how they share the budget.
 
 A plan holds public facts only. Everything that decides the noise follows from it, never from the data: a noise chosen by
 looking at the data would itself reveal something about them.
@@ -28,7 +28,7 @@ SPLITS: Final = (WEIGHTS, EQUAL, WORST)
 MOST_ANSWERS: Final = 100
 MOST_BINS: Final = 1000
 LONGEST_LABEL: Final = 200
-MISS: Final = 0.05  # intervals miss the true answer this often
+MISS: Final = 0.05  # share of intervals that miss the true answer
 _RECORDS = COUNT.but(name="records", high=10**6, meaning="records of one person at most")
 _ROWS = COUNT.but(name="rows", high=10**9, meaning="number of records")
 _WEIGHT = POSITIVE.but(name="weight", low=1e-6, high=1e6, low_open=False)
@@ -49,7 +49,7 @@ class PublicColumn:
     categories : tuple of str, default ()
         The answers there may be. All others are counted as ``other``, which always exists.
     from_data : bool, default False
-        Whether they were read off the data after all. No noise protects them then, and reports say so.
+        Whether they were read off the data after all. Then no noise protects them, and reports say so.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class PublicColumn:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The categories with the one for all other answers."""
+        """The categories, including the one for all other answers."""
         if not self.categories:
             msg = f"{value_text(self.name)} holds numbers; declare categories to use it as answers."
             raise DomainError(msg)
@@ -119,11 +119,11 @@ class PlanAnswer:
         ``count``, ``histogram``, ``sum``, ``mean``, ``proportion``, ``variance``, ``contingency``, ``quantile`` or
         ``top choice``.
     column : str, default ""
-        The column it is about; empty for a count and a proportion.
+        The column it is about; empty for a count or a proportion.
     where : str, default ""
         The condition of the records it is about; of a proportion, the condition whose share is published.
     label : str, default ""
-        Its name; empty makes one.
+        Its name; if empty, one is generated.
     among : str, default ""
         Of a proportion: the condition of the records among which the share is taken; empty for all.
     by : str, default ""
@@ -138,7 +138,7 @@ class PlanAnswer:
         For the split by worst error: the error, in the units of the answer, that counts as 1; by default the largest
         value (or span) the answer can have with `size` records.
     size : int, optional
-        A public guess of how many records it is about, by default `ReleasePlan.rows`. It only shares out the budget.
+        A public guess of how many records it is about, by default `ReleasePlan.rows`. It only helps split the budget.
     """
 
     kind: str
@@ -156,7 +156,7 @@ class PlanAnswer:
     base: Condition = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check every field; conditions are read once."""
+        """Check every field; conditions are parsed once."""
         from dpcore.planner.release.catalogue import KINDS  # noqa: PLC0415  the kinds know this class
 
         one_of("kind", KINDS).check(self.kind)
@@ -213,13 +213,13 @@ class ReleasePlan:
     relation : str, default "add/remove"
         Neighbouring tables: ``add/remove`` of one record, or ``substitution``, where the number of records is the same.
     records : int, default 1
-        One person has at most so many records; 1 protects single records.
+        The most records that one person may have; 1 protects single records.
     person_column : str, default ""
         The column that says which person a record belongs to; needed if `records` is above 1. Records beyond `records` of one person
         are left out.
     rows : int, optional
         The number of records, if it is public. Under substitution it is the number of records itself and makes
-        means and shares more accurate. Under add/remove it is a guess that only helps to share out the budget.
+        means and shares more accurate. Under add/remove it is a guess that only helps to split the budget.
     split : str, default "weights"
         How the budget is shared: by the weights of the answers, ``equal error`` (the same error in the units of each
         answer), or ``worst error`` (the largest error, divided by the scale of its answer, is as small as possible).
@@ -315,7 +315,7 @@ class ReleasePlan:
         return {column.name: column for column in self.columns}
 
     def column(self, name: str) -> PublicColumn:
-        """Return what is public about a column; an error says that nothing is."""
+        """Return what is public about a column; raise if nothing is."""
         if name not in self._by_name:
             known = ", ".join(self._by_name) or "none"
             msg = f"Nothing public is stated about column {value_text(name)} (stated: {known[:200]}): give its bounds or categories."
@@ -343,5 +343,5 @@ class ReleasePlan:
         return size
 
     def with_rows(self, rows: int) -> ReleasePlan:
-        """Return the plan for so many records; what was stated stays."""
+        """Return the plan for this many records; what was stated stays."""
         return self if self.rows is not None else replace(self, rows=rows)

@@ -32,7 +32,7 @@ _MOST_PARTS: Final = 4  # of a sentence
 
 
 class PlannedError(NamedTuple):
-    """The 95 % half-width of an answer, what it is measured in, how good the number is, and the largest error there can be."""
+    """The 95 % half-width of an answer, its unit, how reliable the number is, and the largest possible error."""
 
     halfwidth: float
     unit: str
@@ -43,7 +43,7 @@ class PlannedError(NamedTuple):
 def planned_error(plan: ReleasePlan, answer: PlanAnswer, noise: CellNoise | ChoiceNoise) -> PlannedError:
     """Return the error of an answer as far as public numbers tell.
 
-    A ratio without a public number of records is stated for its cells; that of a quantile counts ranks.
+    For a ratio without a public number of records it is the error of its cells; for a quantile it counts ranks.
     """
     answer_kind = answer.type
     if not isinstance(answer_kind, CellKind) or not isinstance(noise, CellNoise):
@@ -84,7 +84,7 @@ def table_error(
 
 
 def planned_frame(plan: ReleasePlan, table: PlanTable | None = None) -> pd.DataFrame:
-    """Tabulate the answers of a plan: by public numbers alone what may be published with the release.
+    """Tabulate the answers of a plan from public numbers alone, so that the table may be published with the release.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _epsilon(solution: PlanSolution, number: int) -> tuple[float, float]:
 
 
 def plan_words(plan: ReleasePlan, frame: pd.DataFrame) -> str:
-    """Say how many numbers a plan publishes, how far off they are and what they spend together.
+    """Say how many numbers a plan publishes, how far off they are and what they spend in total.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def plan_words(plan: ReleasePlan, frame: pd.DataFrame) -> str:
 
 
 def amount(error: float, unit: str) -> str:
-    """Return an error, rounded up, with its unit where that is not the column's own.
+    """Return an error, rounded up, with its unit unless that is the column's.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def _counted(number: int) -> str:
 
 
 def _error_words(frame: pd.DataFrame) -> str:
-    """Say how far the answers are off, those of the same kind, error and unit in one phrase."""
+    """Say how far off the answers are, with one phrase for those of the same kind, error and unit."""
     parts = list[str]()
     for _, same in frame.groupby(["kind_of_answer", "unit", "halfwidth", "error_kind"], sort=False):
         first, names = same.iloc[0], list(same["answer"])
@@ -213,7 +213,7 @@ def _error_words(frame: pd.DataFrame) -> str:
 
 
 def _parallel_words(solution: PlanSolution) -> str:
-    """Say which answers are charged once; empty if there are none."""
+    """Say which answers are charged once; return an empty text if there are none."""
     parallel = [charge for charge in solution.charges if charge.parallel]
     if not parallel:
         return ""

@@ -1,6 +1,6 @@
-"""Programs that make a planned release: with OpenDP, or with numpy to try it out.
+"""Programs for a planned release: with OpenDP, or with numpy to try it out.
 
-A program is a text: it reads the table, computes the cells as the plan says, adds the noise of the plan and, with OpenDP,
+A program is text: it reads the table, computes the cells as the plan says, adds the noise of the plan and, with OpenDP,
 asks that library for the privacy of every step. Names and conditions are written as Python literals, never as code.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PROGRAMS: Final = ("opendp", "numpy")
 PORTABLE: Final = ("laplace", "gaussian", "geometric")
-"""The noises that both libraries have."""
+"""The kinds of noise that both libraries have."""
 CANDIDATES: Final = 1001  # values among which a program chooses a quantile
 
 
@@ -42,7 +42,7 @@ def program(release: PlannedRelease, library: str, file: str = "table.csv") -> s
     library : str
         ``opendp``, or ``numpy`` for a program that is marked as not for release.
     file : str, default "table.csv"
-        The file that the program reads unless another is named when it is run.
+        The file that the program reads unless another one is named at run time.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def _head(release: PlannedRelease, library: str, file: str, missing: list[str]) 
             "",
             "NOT FOR RELEASE: noise of floating-point generators can be attacked. Use it to try the plan out.",
         ]
-    inner = "\n".join(lines).replace("\\", "/").replace('"', "'")  # nothing in it can end the docstring
+    inner = "\n".join(lines).replace("\\", "/").replace('"', "'")  # nothing in it may end the docstring
     return f'"""{inner}\n"""\n'
 
 

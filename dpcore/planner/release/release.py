@@ -1,4 +1,4 @@
-"""A plan beside the table it is for: every answer with its noise and its error, the parts of the budget, and a simulation.
+"""A plan applied to its table: every answer with its noise and error, the parts of the budget, and a simulation.
 
 Numbers that depend on the data (true answers, clipping, errors of ratios and choices) are for the owner of the table: they
 are not protected and must not be published.
@@ -55,7 +55,7 @@ class PlannedRelease:
     table: PlanTable
 
     def __post_init__(self) -> None:
-        """Refuse a public number of records that is not that of the table."""
+        """Reject a public number of records that differs from the table's."""
         plan = self.plan
         if plan.relation == SUBSTITUTION and plan.rows is not None and plan.rows != self.table.rows:
             msg = (
@@ -76,7 +76,7 @@ class PlannedRelease:
 
     @Lazy
     def errors(self) -> tuple[AnswerError, ...]:
-        """How far every answer is off."""
+        """How far off every answer is."""
         return tuple(
             answer_error(self.plan, answer, self.table, self.solution.noise(place))
             for place, answer in enumerate(self.plan.answers)

@@ -1,6 +1,6 @@
-"""The report of a plan: who is protected, what is released with which error, and what it spends, in words for a reader.
+"""The report on a plan: who is protected, what is released with which error, and what it spends, in plain words.
 
-Only public numbers are in it: nothing depends on the data, so that it can be published with the release.
+It contains only public numbers: nothing depends on the data, so it can be published with the release.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _UNITS = (
 
 
 def plan_report(plan: ReleasePlan, title: str = "A planned release") -> str:
-    """Return the report of a plan as Markdown with figure blocks, which `dpcore site --spec` builds into a page.
+    """Return the report on a plan as Markdown with figure blocks, which `dpcore site --spec` builds into a page.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The noise of all answers, solved so that the composition of everything keeps the budget; nothing is added up.
+"""The noise of all answers, solved so that their composition stays within the budget; no epsilons are added up.
 
 The unknown is one number: the noise of all charges together grows with it, in the proportions of the split. The budget is
 met by the region of the whole ledger of the plan, composed by the engine.
@@ -139,9 +139,9 @@ def _note(plan: ReleasePlan) -> str:
 
 
 def solve(plan: ReleasePlan) -> PlanSolution:
-    """Return the least noise, in the proportions of the split, with which all answers together keep the budget.
+    """Return the least noise, in the proportions of the split, that keeps all answers together within the budget.
 
-    Every registered noise that suits is tried for all answers, then, if there are few, for one charge at a time; the one
+    Every suitable registered noise is tried for all answers, then, if there are few, for one charge at a time; the one
     with the smallest standard deviations is taken. Only public numbers enter.
 
     Parameters
@@ -185,7 +185,7 @@ def solve(plan: ReleasePlan) -> PlanSolution:
 
 
 class _Tries:
-    """Choices of noise that were tried, and the one that needs the least of it."""
+    """The choices of noise tried so far, and the one that needs the least noise."""
 
     def __init__(self, plan: ReleasePlan, parts: tuple[Charge, ...]) -> None:
         self.plan, self.parts, self.shares = plan, parts, _shares(plan, parts)
@@ -200,7 +200,7 @@ class _Tries:
         self.seen.add(kinds)
         try:
             if self.best is not None and self._gap(kinds, math.log(self.best[1]) - _TIE) > 0.0:
-                return  # with as little noise as the best it does not keep the budget
+                return  # with as little noise as the best one, it exceeds the budget
             self.best = (kinds, self._solved(kinds))
         except (BudgetError, ArithmeticError) as error:  # such as unbounded noise at delta 0
             self.problem = error if isinstance(error, DpcoreError) else self.problem
@@ -244,14 +244,14 @@ def _scale(plan: ReleasePlan, answer: PlanAnswer) -> float:
 
 
 def over_budget(plan: ReleasePlan, ledger: Ledger) -> float:
-    """Return how far a ledger is above the budget, as a logarithm; at most 0 if it certainly keeps it."""
+    """Return how far a ledger is above the budget, as a logarithm; at most 0 if it is certainly within it."""
     if plan.mu is not None:
         known = gaussian_mu(ledger.region)
         return math.inf if known is None else math.log(max(known[0], 1e-300) / plan.mu)
     if plan.delta == 0.0:
         return math.log(max(_largest_loss(ledger), 1e-300) / plan.epsilon)
     reached = float(ledger.region.delta_bounds(np.array([plan.epsilon]))[1][0])
-    return math.log((reached + plan.delta) / (2.0 * plan.delta))  # smooth where delta falls to 0
+    return math.log((reached + plan.delta) / (2.0 * plan.delta))  # stays smooth where delta falls to 0
 
 
 def _largest_loss(ledger: Ledger) -> float:
@@ -265,16 +265,16 @@ def _largest_loss(ledger: Ledger) -> float:
 
 
 def budget_words(plan: ReleasePlan) -> str:
-    """Return the budget as people write it."""
+    """Return the budget as people would write it."""
     if plan.mu is not None:
         return f"μ = {nearest(plan.mu)}"
     return f"ε = {nearest(plan.epsilon)} at δ = {nearest(plan.delta)}"
 
 
 def _kept(solution: PlanSolution) -> PlanSolution:
-    """Return the solution with a little more noise, if the published epsilon is otherwise above the budget or not certified.
+    """Return the solution, with a little more noise if the published epsilon would be above the budget or uncertified.
 
-    A bracket may miss the tolerance just where the search ended; some noise more moves it to where it does not.
+    A bracket may miss the tolerance exactly where the search ended; slightly more noise moves it away from there.
     """
     plan, refusals = solution.plan, 0
     for _ in range(_STEPS):

@@ -1,7 +1,7 @@
 """What a file suggests about its columns: numbers or text, their range, their categories.
 
-A suggestion is read off the data. Bounds and categories that are taken from it reveal something about the people in the
-file, whatever noise the answers get: they are a start for whoever knows the table, not public facts.
+A suggestion is read off the data. Bounds and categories taken from it reveal something about the people in the
+file, whatever noise the answers get: they are a starting point for someone who knows the table, not public facts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpcore.files.sheet import Sheet
 
 NUMBERS, TEXT = "numbers", "text"
-_MOSTLY: Final = 0.9  # a column counts as numbers if at least this share of its filled cells are
+_MOSTLY: Final = 0.9  # a column counts as numbers if at least this share of its nonempty cells are numbers
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class TableSuggestion:
 
 
 def suggest(sheet: Sheet) -> TableSuggestion:
-    r"""Look through a file once and say what its columns hold.
+    r"""Read a file once and say what its columns contain.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def suggest(sheet: Sheet) -> TableSuggestion:
 
 
 def _suggestion(column: CodedColumn, *, comma: bool) -> ColumnSuggestion:
-    """Say what one column holds."""
+    """Say what one column contains."""
     values = np.array([np.nan if (one := number_in(text, comma=comma)) is None else one for text in column.texts])
     is_number = ~np.isnan(values)
     others = ~is_number & ~column.missing
@@ -98,7 +98,7 @@ def _suggestion(column: CodedColumn, *, comma: bool) -> ColumnSuggestion:
 
 
 def _are_names(names: Sequence[str]) -> bool:
-    """Whether texts may be declared as categories: short, and without quotation marks, which no condition can hold."""
+    """Whether texts may be declared as categories: short, and no quotation marks, which conditions cannot contain."""
     try:
         return declared(names) == tuple(names) and not any('"' in name for name in names)
     except DomainError:

@@ -1,6 +1,6 @@
 """The table a plan is about: the columns it uses, row by row, with every loss counted and reported.
 
-The counts and sentences depend on the data: they are for the owner of the table and must not be published.
+The counts and sentences depend on the data: they are for the table's owner and must not be published.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class PlanTable:
     Attributes
     ----------
     rows : int
-        Records that count: those of the file, without the ones beyond the limit of a person.
+        Records that count: those in the file except the ones beyond a person's limit.
     numbers : dict of str to ndarray
         Columns of numbers; cells without a number are nan.
     texts : dict of str to (ndarray, tuple of str)
-        Columns of text: the place of each cell among the names; -1 for an empty cell.
+        Columns of text: the index of each cell among the names; -1 for an empty cell.
     notes : tuple of str
         What was read, and what was left out.
     layout : tuple of (str, str, tuple of str)
@@ -64,7 +64,7 @@ class PlanTable:
         return {}
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what was made before under this key, such as the cells of an answer: a change of the budget needs them again."""
+        """Return a stored result, such as the cells of an answer, which a change of the budget needs again."""
         if key not in self._results:
             self._results[key] = make()
         return cast("T", self._results[key])
@@ -91,7 +91,7 @@ class PlanTable:
         return np.asarray(compare[operator](cells, bound), dtype=np.bool_)
 
     def values(self, column: str, condition: Condition, bounds: tuple[float, float] | None = None) -> FloatArray:
-        """Return the numbers of a column of the records that satisfy a condition, moved into the bounds if any."""
+        """Return a column's numbers for records that satisfy a condition, moved into the bounds if there are any."""
         cells = self.numbers[column]
         chosen = cells[self.satisfying(condition) & ~np.isnan(cells)]
         return chosen if bounds is None else np.clip(chosen, *bounds)
@@ -102,11 +102,11 @@ class PlanTable:
         Parameters
         ----------
         column : PublicColumn
-            Which column; other answers than its categories are ``other``.
+            Which column; answers outside its categories are ``other``.
         bins : int
             How many equal bins numbers fall into.
         clip : bool, default True
-            Whether numbers outside the bounds are in the bin beside them, or in none.
+            Whether numbers outside the bounds go into the nearest bin, or into none.
         """
         if not column.categories:
             cells, (low, high) = self.numbers[column.name], column.bounds
@@ -138,7 +138,7 @@ def read_table(source: Sheet | Path | bytes, plan: ReleasePlan) -> PlanTable:
     Raises
     ------
     DomainError
-        If the file cannot be read, lacks a column, or a column of numbers holds none.
+        If the file cannot be read or lacks a column, or a column of numbers has none.
     """
     sheet = source if isinstance(source, Sheet) else open_csv(source)
     numbers, texts = used_columns(plan)

@@ -1,4 +1,4 @@
-"""Columns of a table as a plan uses them: every cell that gives no value is counted, and the first one is named."""
+"""Columns of a table as a plan uses them: every cell without a usable value is counted, and the first one is named."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-EMPTY: Final = -1  # the place of a cell without text
+EMPTY: Final = -1  # the index of a cell without text
 
 
 def number_cells(data: Microdata, column: CodedColumn) -> tuple[FloatArray, list[str]]:
@@ -58,7 +58,7 @@ def text_cells(data: Microdata, column: CodedColumn) -> tuple[Places, tuple[str,
 
 
 def undeclared(data: Microdata, column: CodedColumn, names: tuple[str, ...]) -> list[str]:
-    """Say how many cells of a column hold an answer that was not declared."""
+    """Say how many cells of a column contain an answer that was not declared."""
     known = {*names}
     others = [place for place, text in enumerate(column.texts) if text not in known and not column.missing[place]]
     if not others:

@@ -28,7 +28,7 @@ class CategoryCounts(CellKind):
     name, unit, integer = "histogram", "records", True
 
     def check(self, plan: ReleasePlan, answer: PlanAnswer) -> None:
-        """Refuse a column about which nothing is public, and too many cells."""
+        """Reject a column about which nothing is public, or too many cells."""
         if (count := self.cells(plan, answer)) > MOST_CELLS:
             msg = f"it has {count} cells; at most {MOST_CELLS} are published."
             raise DomainError(msg)
@@ -46,7 +46,7 @@ class CategoryCounts(CellKind):
         return bin_names(plan.column(answer.column), answer.bins)
 
     def table(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:
-        """Return the counts; numbers outside the bounds are in the bin beside them."""
+        """Return the counts; numbers outside the bounds are in the nearest bin."""
         return self._counts(plan, answer, data, clip=True)
 
     def truth(self, plan: ReleasePlan, answer: PlanAnswer, data: PlanTable) -> FloatArray:
@@ -89,7 +89,7 @@ class Contingency(CategoryCounts):
 
 
 def bin_names(column: PublicColumn, bins: int) -> tuple[str, ...]:
-    """Return the categories of a column with the one for all others, or the names of equal bins between its bounds."""
+    """Return the categories of a column and the one for all others, or the names of equal bins between its bounds."""
     if column.categories:
         return column.names
     edges = bin_edges(column, bins)

@@ -1,4 +1,4 @@
-"""Sensitivities of one's own data, and what noise that follows them gives.
+"""Sensitivities of your own data, and the errors of noise scaled to them.
 
 Local, smooth and global sensitivity of mean, quantiles, variance and trimmed mean, and the errors of noise by smooth sensitivity
 beside the exponential and the inverse-sensitivity mechanism and blocking, each with its true (epsilon, delta).

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from dpcore.planner.sensitivity.queries import SensitiveQuery
 
 DEALS: Final = 200
-"""Random deals over which the error is averaged; fewer for many records."""
+"""Random partitions over which the error is averaged; fewer if there are many records."""
 
-_AT_MOST = 20_000_000  # records dealt in all
+_AT_MOST = 20_000_000  # records dealt in total
 
 
 def block_answers(query: SensitiveQuery, blocks: FloatArray) -> FloatArray:
@@ -37,7 +37,7 @@ def block_answers(query: SensitiveQuery, blocks: FloatArray) -> FloatArray:
 
 
 def answer_width(query: SensitiveQuery, size: int, low: float, high: float) -> float:
-    """Return the distance of the least and the largest answer on `size` records."""
+    """Return the distance between the least and the largest answer on `size` records."""
     width = high - low
     if isinstance(query, VarianceQuery):
         return width**2 / 4 * size / (size - 1) if size % 2 == 0 else width**2 * (size + 1) / (4 * size)
@@ -45,7 +45,7 @@ def answer_width(query: SensitiveQuery, size: int, low: float, high: float) -> f
 
 
 def block_size(query: SensitiveQuery, n: int, m: int) -> int:
-    """Return how many records a block has, or say that there are too many blocks."""
+    """Return how many records a block has; raise if there are too many blocks."""
     size = n // int(COUNT.but(name="blocks", high=n).check(m))
     if size < query.fewest:
         msg = f"The {query.label} needs at least {query.fewest} records in every block; {m} blocks of {n} records have {size}."
@@ -56,7 +56,7 @@ def block_size(query: SensitiveQuery, n: int, m: int) -> int:
 def block_errors(
     query: SensitiveQuery, values: FloatArray, bounds: tuple[float, float], m: int, epsilon: float, rng: Generator
 ) -> tuple[float, FloatArray]:
-    """Return the scale of the noise, and the errors before noise of several random deals.
+    """Return the scale of the noise, and the errors before noise in several random partitions.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def block_errors(
     bounds : tuple of (float, float)
         The public bounds.
     m : int
-        Number of blocks; records that are left over are not used.
+        Number of blocks; leftover records are not used.
     epsilon : float
         Privacy of the Laplace noise.
     rng : Generator

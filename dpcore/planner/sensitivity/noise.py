@@ -1,4 +1,4 @@
-r"""Noise that follows a smooth sensitivity, with its true (epsilon, delta).
+r"""Noise scaled to a smooth sensitivity, with its true (epsilon, delta).
 
 Neighbours have smooth sensitivities within a factor :math:`e^\beta`, and their answers differ by at most the smaller one. So two
 releases differ in centre and in width, and the worst such pair gives the guarantee. The overlap of two symmetric peaks falls as
@@ -34,7 +34,7 @@ BUDGET: Final = Parameter(
     "epsilon", low=0.0, low_open=True, high=100.0, label="ε", meaning="target bound on the privacy loss"
 )
 _DELTA: Final = DELTA.but(low_open=True, high_open=True)
-_STEPS = 48  # ratios of widths between which a delta is bounded
+_STEPS = 48  # ratios of widths between which delta is bounded
 _BISECTIONS = 80
 
 

@@ -1,8 +1,8 @@
 r"""How far an answer moves when one record is substituted: on these data, near them, and on any data.
 
-*Local* sensitivity is the largest move from the data to a neighbour, *global* the largest local one of any data, and *smooth*
-sensitivity :math:`S_\beta(x)=\max_ye^{-\beta d(x,y)}\,\mathrm{local}(y)` lies between them: neighbours have values within a factor
-:math:`e^\beta`, so that noise may follow it.
+*Local* sensitivity is the largest move from the data to a neighbour, *global* the largest local one of any data, and
+*smooth* sensitivity :math:`S_\beta(x)=\max_ye^{-\beta d(x,y)}\,\mathrm{local}(y)` lies between them:
+its values on neighbours are within a factor :math:`e^\beta`, so noise may be scaled to it.
 
 Mean, trimmed mean and quantile are means of the records of rank a to b. With :math:`x_i` the bounds for ranks outside 1..n and
 :math:`l=b-a+1`, k further changes can open a window of l + k steps around these ranks, and one more moves the answer across it:
@@ -48,7 +48,7 @@ LEVEL: Final = Parameter(
 
 
 def records(values: Any, low: float, high: float, *, least: int = 1) -> FloatArray:
-    """Return the records in ascending order, or say what is wrong with them or with the range."""
+    """Return the records in ascending order; raise if they or the range are wrong."""
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         msg = f"The range must be two finite numbers, low below high, got {numeral(low)} and {numeral(high)}."
         raise DomainError(msg)
@@ -84,11 +84,11 @@ class SensitiveQuery(ABC):
         return self.smooth(x, low, high, math.inf)
 
     def span(self, low: float, high: float) -> float:
-        """Return the distance of the least and the largest answer."""
+        """Return the distance between the least and the largest answer."""
         return high - low
 
     def check(self, n: int) -> None:
-        """Refuse fewer records than the query needs."""
+        """Reject fewer records than the query needs."""
         COUNT.but(name="n").check(n)
         if n < self.fewest:
             msg = f"The {self.label} needs at least {self.fewest} records, got {n}."
@@ -187,8 +187,8 @@ class TrimmedMeanQuery(RankMean):
 def smooth_of_ranks(x: FloatArray, ranks: tuple[int, int], low: float, high: float, beta: float) -> float:
     """Return the smooth sensitivity of the mean of the records of rank a to b.
 
-    The best j rises with i, so that halving the i needs few steps. Of equal records only the one nearest to the ranks matters, and
-    none farther away than a window whose discounted width cannot reach the largest one already known.
+    The best j rises with i, so halving the i needs few steps. Of equal records only the one nearest to the ranks
+    matters, and none farther away than a window whose discounted width cannot reach the largest one already known.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def smooth_of_ranks(x: FloatArray, ranks: tuple[int, int], low: float, high: flo
     reach = math.log((high - low) / best) / rate if rate > 0 and best > 0 else math.inf
     rows, columns = rows[rows >= first - 1 - reach], columns[columns <= last + 1 + reach]
     todo = [(0, rows.size - 1, 0, columns.size - 1)]
-    while todo:  # every row is the middle once
+    while todo:  # every row is the middle one once
         top, bottom, left, right = todo.pop()
         checkpoint(0.5)
         row = (top + bottom) // 2

@@ -1,4 +1,4 @@
-"""The sensitivities of a column, and the errors of all mechanisms that answer one question about it."""
+"""The sensitivities of a column, and the errors of all mechanisms that answer a query about it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def sensitivity_table(
     data : Dataset
         One column of numbers within public bounds.
     epsilon, delta : float
-        What the noise is to keep; it sets how fast a smooth sensitivity may change.
+        The target of the noise; it sets how fast a smooth sensitivity may change.
     probability : float, default 0.5
         Which quantile.
     trim : float, default 0.1
@@ -143,11 +143,11 @@ def mechanism_table(
     query : SensitiveQuery
         What `sensitive_query` returned.
     epsilon, delta : float
-        What every mechanism is to keep; with delta 0 those that need one are left out.
+        The target of every mechanism; at delta 0, mechanisms that need a positive delta are left out.
     blocks : int, optional
         Number of blocks of blocking II; the square root of n by default.
     seed : int, default 0
-        Of the deals of blocking II.
+        Seed of the partitions of blocking II.
 
     Returns
     -------
@@ -178,14 +178,14 @@ def _column(data: Dataset) -> tuple[FloatArray, float, float]:
 
 
 def _offered(delta: float) -> list[Any]:
-    """Return the smooth noises that this delta allows."""
+    """Return the kinds of smooth noise that this delta allows."""
     return [cls for cls in SMOOTH if delta > 0 or cls is SmoothCauchy]
 
 
 def _global_rows(
     query: SensitiveQuery, n: int, low: float, high: float, epsilon: float, delta: float
 ) -> list[tuple[Any, ...]]:
-    """Return Laplace and Gaussian noise by the global sensitivity."""
+    """Return Laplace and Gaussian noise scaled to the global sensitivity."""
     whole = query.largest(n, low, high)
     scale = whole / epsilon
     laplace = [-scale * float(np.log1p(-level)) for level in LEVELS]
@@ -215,7 +215,7 @@ def _global_rows(
 def _smooth_rows(
     query: SensitiveQuery, x: FloatArray, low: float, high: float, epsilon: float, delta: float
 ) -> list[tuple[Any, ...]]:
-    """Return noise by smooth sensitivity."""
+    """Return noise scaled to the smooth sensitivity."""
     rows: list[tuple[Any, ...]] = []
     for cls in _offered(delta):
         noise = cls(epsilon, delta)
@@ -248,7 +248,7 @@ def _choosing_rows(query: QuantileQuery, data: Dataset, epsilon: float) -> list[
 
 
 def _block_row(query: SensitiveQuery, data: Dataset, epsilon: float, blocks: int | None, seed: int) -> tuple[Any, ...]:
-    """Return blocking II, averaged over random deals."""
+    """Return blocking II, averaged over random partitions."""
     values = data.column
     m = max(1, round(values.size**0.5)) if blocks is None else blocks
     if blocks is None:

@@ -1,4 +1,4 @@
-"""Series planner: what noisy means at several times tell about a value or a user, and the least noise that holds them back."""
+"""Series planner: what noisy means at several times reveal about a value or a user, and the least noise to limit it."""
 
 from dpcore.planner.series.attacks import (
     LEVELS,

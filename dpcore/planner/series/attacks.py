@@ -1,4 +1,4 @@
-"""Who wants to learn what from released means, how much each can, and the least noise that holds them all.
+"""Who wants to learn what from released means, how much each attacker can learn, and the least noise against all.
 
 An *event* is one value of one user at one time; the attacker knows all other values at that time and sees some releases. A *group*
 is all values at one time. A *user* is all values of one user; the attacker knows everybody else's values at all times, so
@@ -59,7 +59,7 @@ class SeriesAttack:
     known : tuple of int
         The releases seen.
     user : int
-        Place of the user about whom most is learnt, from 0; -1 if all are alike or attacked together.
+        Index of the user about whom most is learnt, from 0; -1 if all are alike or attacked together.
     mu : float
         The Gaussian shift.
     kind : str
@@ -89,7 +89,7 @@ def _epsilon(mu: float, delta: float) -> float:
 
 
 def noise_at(noise: float | Sequence[float], releases: int) -> FloatArray:
-    """Return the noise of each release: one number for all of them, or one for each."""
+    """Return the noise of each release, given one number for all of them or one for each."""
     count = RELEASES.check(releases)
     levels = SIGMA.but(name="noise").array(noise)
     if len(levels) not in (1, count):
@@ -126,7 +126,7 @@ def time_attacks(
     level : str, default "event"
         ``event`` or ``group``.
     prior : str or float, default "stationary"
-        Of the first values; see `SeriesModel.kernels`.
+        Law of the first values; see `SeriesModel.kernels`.
     """
     one_of("level", (EVENT, GROUP)).check(level)
     seen, rows = _seen(noise, known), []
@@ -191,7 +191,7 @@ def farthest(pulls: FloatArray) -> float:
 
 
 def worst(model: SeriesModel, noise: FloatArray, level: str, prior: str | float = STATIONARY) -> SeriesAttack:
-    """Return the attack of a level that learns most; it sees all releases, because more never tell less."""
+    """Return the attack at a level that learns most; it sees all releases, because more releases never tell less."""
     one_of("level", LEVELS).check(level)
     if level == USER:
         return user_attack(model, noise)
@@ -211,7 +211,7 @@ def target_shift(epsilon: float, delta: float) -> float:
 def least_noise(
     model: SeriesModel, releases: int, mu: float, level: str = EVENT, prior: str | float = STATIONARY
 ) -> tuple[float, SeriesAttack]:
-    """Return the smallest standard deviation, the same at every release, with which no attack of a level exceeds mu.
+    """Return the smallest standard deviation, the same for every release, at which no attack at a level exceeds mu.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def least_noise(
     Returns
     -------
     noise : float
-        Rounded up: at it the worst attack is at most mu, at 1e-9 less it is more.
+        Rounded up: with it the worst attack is at most mu; with 1e-9 less it is above mu.
     attack : SeriesAttack
         The worst attack at this noise.
     """
@@ -239,12 +239,12 @@ def least_noise(
     def shift(noise: float) -> SeriesAttack:
         return worst(model, np.full(count, noise), level, prior)
 
-    low = model.sensitivity / target * (1.0 - 1e-9)  # the release at the time attacked alone needs this much
+    low = model.sensitivity / target * (1.0 - 1e-9)  # the release at the attacked time alone needs this much
     attack = shift(low)
     if attack.mu <= target * _SAFE:
         return low, attack
     high, low_mu = low, attack.mu
-    # half as much again each round, and mu is at most the length of all shifts over the noise
+    # grows by half each round, and mu is at most the length of all shifts over the noise
     while attack.mu > target * _SAFE:
         low, low_mu = high, attack.mu
         high *= max(1.5, 1.01 * attack.mu / target)
@@ -294,11 +294,11 @@ def scenarios(
     noise : ndarray of float, shape (releases,)
         Standard deviation of the noise of each release.
     delta : float
-        At which epsilons are read.
+        The delta at which epsilons are stated.
     prior : str or float, default "stationary"
         Of the first values.
     names : sequence of str, default ()
-        What users are called; numbers from 1 by default.
+        Names of the users; numbers from 1 by default.
     """
     times = range(1, len(noise) + 1)
     sights: list[tuple[int, ...] | None] = [None]

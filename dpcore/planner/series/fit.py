@@ -1,6 +1,6 @@
 r"""Fitting an autoregression to a table of users and times: least squares, with standard errors.
 
-*Full*: every user has an equation of their own, :math:`x_{t+1}=c+Ax_t+b`; it needs more times than users. *Pooled*: all users
+*Full*: every user has their own equation, :math:`x_{t+1}=c+Ax_t+b`; it needs more times than users. *Pooled*: all users
 share :math:`x_{i,t+1}=c+ax_{i,t}+b_{i,t+1}` with independent innovations; any number of users. Standard errors are those of
 ordinary least squares with the residual degrees of freedom, as statsmodels reports them for ``VAR(1)`` and ``OLS``.
 """
@@ -49,7 +49,7 @@ class Panel:
     lower, upper : float
         Public bounds; values outside were moved to the nearer one.
     notes : tuple of str, default ()
-        What was unusual, in sentences.
+        Anything unusual, in sentences.
     """
 
     numbers: FloatArray
@@ -74,7 +74,7 @@ class SeriesFit:
     model : SeriesModel
         The series, for the attacks.
     names : tuple of str
-        What the parameters are called: intercepts and entries of A.
+        Names of the parameters: intercepts and entries of A.
     estimates, errors : tuple of float
         Their values and standard errors.
     variance : tuple of tuple of float
@@ -99,7 +99,7 @@ class SeriesFit:
         return self.pairs - len(self.estimates) // len(self.variance)
 
     def plausible(self, level: float = 0.95) -> tuple[SeriesModel, ...]:
-        """Return series that the table does not exclude; none if it is too short to say.
+        """Return series that the table does not rule out; none if it is too short to tell.
 
         Pooled: parameters in their intervals of this level, Student's t for the factor and chi-squared for the variance. Full: 199 draws
         of A and the covariance together, whatever the level.
@@ -117,7 +117,7 @@ class SeriesFit:
         )
 
     def _drawn(self) -> tuple[SeriesModel, ...]:
-        r"""Draw A and the covariance from their law given the table, with nothing known before.
+        r"""Draw A and the covariance from their law given the table, with an uninformative prior.
 
         The likelihood times :math:`|\Sigma|^{-(n+1)/2}` is an inverse Wishart law of :math:`\Sigma` with the residual degrees of freedom and,
         given it, a normal law of A around its estimate with covariance :math:`\Sigma\otimes(X^TX)^{-1}`. For one user these are

@@ -1,4 +1,4 @@
-r"""A vector autoregression whose noisy means are released, and what the releases tell about its records.
+r"""A vector autoregression whose noisy means are released, and what the releases reveal about its records.
 
 The states follow :math:`x_{t+1}=Ax_t+b_{t+1}`, :math:`b\sim N(0,\Sigma)`, and at T times :math:`y_t=h^Tx_t+z_t` is released,
 :math:`z_t\sim N(0,\sigma_t^2)`. Given the states at time s the releases are jointly normal with a mean that is linear in
@@ -48,7 +48,7 @@ REACH = POSITIVE.but(name="range", label="R", meaning="how far one value can mov
 _VARIANCE = POSITIVE.but(name="The variance of the prior", high=1e12)
 _DOUBLINGS: Final = 80  # a size of 1 - 1e-16 is below 1e-20 after 2^59 steps; the others leave room for large entries
 _WORST_CONDITION = 1e12  # beyond it an inverse has no correct digit left worth showing
-_NEGATIVE = 1e-12  # of the largest entry: so far below 0 an eigenvalue may be by rounding
+_NEGATIVE = 1e-12  # of the largest entry: rounding may put an eigenvalue this far below 0
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class SeriesModel:
     Attributes
     ----------
     matrix : tuple of tuple of float
-        A; entry (i, j) is what state j gives to state i one step later.
+        A; entry (i, j) is the weight of state j in state i one step later.
     covariance : tuple of tuple of float
-        Of the innovations, symmetric and positive semidefinite.
+        Covariance of the innovations, symmetric and positive semidefinite.
     reach : float, default 1
         How far one value of one user can move, R.
     pooled : int, default 0
@@ -127,19 +127,19 @@ class SeriesModel:
 
     @Lazy
     def invertible(self) -> bool:
-        """Whether earlier states can be told from later ones without a prior."""
+        """Whether earlier states can be inferred from later ones without a prior."""
         return bool(np.linalg.cond(np.array(self.matrix)) < _WORST_CONDITION)
 
     @property
     def unstable(self) -> str:
-        """What to know about a series that is not stable, in a sentence."""
+        """A sentence about a series that is not stable."""
         return (
             f"The largest eigenvalue of A has a size of {nearest(self.radius)}, not below 1: the series is unstable and grows or "
             "never forgets, so the numbers are for these releases only."
         )
 
     def stationary(self) -> FloatArray:
-        """Return the covariance of the states of a stable series that has run for long: S = A S A^T + covariance."""
+        """Return the covariance of the states of a stable series in the long run: S = A S A^T + covariance."""
         if self.radius >= 1.0:
             msg = (
                 f"A stationary prior needs a stable series: the largest eigenvalue of A must have a size below 1, got "
@@ -178,7 +178,7 @@ class SeriesModel:
 
     @Lazy
     def _known_kernels(self) -> dict[str | float, list[tuple[FloatArray, FloatArray]]]:
-        """The steps back by prior: they do not depend on the noise, which is what a search changes."""
+        """The steps back for each prior: they do not depend on the noise, which is what a search varies."""
         return {}
 
     def _steps_back(self, prior: str | float) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -244,7 +244,7 @@ class SeriesModel:
             whole = np.hstack([past, release, later[len(own) - 1 - place]])
             yield whole @ whole.T
             before = np.hstack([past, release])
-            if prior != KNOWN and before.size and place + 1 < len(own):  # without an earlier release no prior is needed
+            if prior != KNOWN and before.size and place + 1 < len(own):  # no prior is needed without an earlier release
                 past = _through(before, *self.kernels(prior, len(own) - 1)[place])
 
 
@@ -271,7 +271,7 @@ def _root(covariance: FloatArray) -> FloatArray:
 
 
 def check_covariance(sigma: FloatArray) -> None:
-    """Raise if a matrix is no covariance: not symmetric, or with a direction of negative variance."""
+    """Raise if a matrix is not a covariance: not symmetric, or with a direction of negative variance."""
     largest = max(1e-300, float(np.abs(sigma).max()))
     apart = np.abs(sigma - sigma.T)
     if float(apart.max()) > _NEGATIVE * largest:
@@ -309,9 +309,9 @@ def pooled_model(factor: float, variance: float, users: int, reach: float = 1.0)
     Parameters
     ----------
     factor : float
-        What a value gives to the next one.
+        The weight of a value in the next one.
     variance : float
-        Of the innovations of one user.
+        Variance of the innovations of one user.
     users : int
         How many, any number: only their mean matters.
     reach : float, default 1

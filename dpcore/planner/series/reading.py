@@ -1,4 +1,4 @@
-"""Users and times from a table: a row per user and time, or a row per user and a column per time."""
+"""Users and times from a table with a row per user and time, or a row per user and a column per time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_panel(data: Microdata, user: str, time: str = "", value: str = "", *, l
     Returns
     -------
     Panel
-        Values by user and time; times in the order of their numbers, or else of their texts.
+        Values by user and time; times in the order of their numbers, or otherwise of their texts.
     """
     if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
         msg = f"The lower bound must be below the upper bound, both finite; got {numeral(lower)} and {numeral(upper)}."
@@ -100,7 +100,7 @@ def _long(
 
 
 def _first_gap(data: Microdata, measured: list[CodedColumn]) -> str:
-    """Name the first row with a missing value; nothing if every row has all its values."""
+    """Name the first row with a missing value; return nothing if every row is complete."""
     gaps = [(int(np.argmax(one.missing[one.codes])), one.name) for one in measured if one.missing.any()]
     if not gaps:
         return ""
@@ -115,7 +115,7 @@ def _first_pair(people: CodedColumn, times: tuple[str, ...], values: FloatArray)
 
 
 def _order(times: tuple[str, ...], *, comma: bool) -> NDArray[np.int64]:
-    """Return the places of the times in their order: as numbers if all are, otherwise as texts."""
+    """Return the order of the times: as numbers if all are numbers, otherwise as texts."""
     numbers = [number_in(text, comma=comma) for text in times]
     if all(number is not None for number in numbers):
         return np.argsort(np.array(numbers, dtype=np.float64), kind="stable")

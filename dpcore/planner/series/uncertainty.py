@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def noise_range(
     fitted: SeriesFit, releases: int, mu: float, level: str = EVENT, prior: str | float = STATIONARY
 ) -> tuple[float, float] | None:
-    """Return between which values the least noise lies for the series that a table does not exclude, at 95 %.
+    """Return the range of the least noise over the series that a table does not rule out, at 95 %.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def noise_range(
 
 
 def range_words(fitted: SeriesFit, releases: int, mu: float, prior: str | float = STATIONARY) -> str:
-    """Return a sentence about the least noise for one value over the series that a table does not exclude."""
+    """Return a sentence about the least noise for one value over the series that a table does not rule out."""
     ends = noise_range(fitted, releases, mu, prior=prior)
     users = len(fitted.variance)
     if ends is not None:
@@ -75,7 +75,7 @@ def range_words(fitted: SeriesFit, releases: int, mu: float, prior: str | float 
 def both_plans(
     panel: Panel, releases: int, epsilon: float, delta: float, prior: str | float = STATIONARY
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the least noise by the pooled and by the full fit, one below the other, and why one of them is missing.
+    """Return the least noise by the pooled and the full fit, one below the other, and why one of them is missing.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def both_plans(
         Columns ``model, parameters, freedom, radius``, then those of `plan`: `freedom` is the residual degrees of freedom of an equation,
         `radius` the largest size of an eigenvalue of A.
     tuple of str
-        A sentence for each model that the table does not allow.
+        A sentence for each model that the table does not support.
     """
     tables, notes = [], []
     for model in MODELS:

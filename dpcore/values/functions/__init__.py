@@ -1,1 +1,1 @@
-"""The functions of values: each file lists its own in ``FUNCTIONS``, and they are found by themselves."""
+"""The functions of values: each file lists its own in ``FUNCTIONS``, and they are found automatically."""

@@ -1,4 +1,4 @@
-"""Numbers of a ledger: what its releases spend together, by which theorem, and what is left of a budget."""
+"""Numbers about a ledger: what its releases spend together, by which theorem, and what is left of a budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of noise: a parameter for a target, a training run, and what an attack measured."""
+"""Numbers about noise: a parameter for a target, a training run, and what an attack measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of a region: delta, epsilon, error rates, Gaussian privacy, and what an attacker can do."""
+"""Numbers about a region: delta, epsilon, error rates, Gaussian privacy, and what an attacker can do."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def gaussian_quantity(one: TradeOff, alpha: float = 1e-12) -> NumberValue:
 
 
 def region(_: Scope, expression: str) -> RegionValue:
-    """Return a region under a name, for other functions."""
+    """Return a named region, for other functions."""
     return RegionValue(region_of(expression))
 
 
 def risk(_: Scope, region: Any, fpr: float = 0.01, prior: float = 0.5) -> RecordValue:
-    """Return what an attacker can do: the parts are numbers, and `words` is a sentence."""
+    """Return what an attacker can do: numbers as parts, and a sentence as `words`."""
     one = region_of(region)
     rate, chance = FPR.check(float(fpr)), PRIOR.check(float(prior))
 

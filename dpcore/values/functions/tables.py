@@ -1,4 +1,4 @@
-"""Numbers of a table of one's own: cells, counts and sums, as the file states them."""
+"""Numbers from your own table: cells, counts and sums, as the file states them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def cell(scope: Scope, file: str, column: str, row: Any = 1) -> Value:
 
 
 def table(scope: Scope, file: str, column: str = "") -> RecordValue:
-    """Return facts about a CSV file: its rows, and of one column of numbers the sum, least and largest."""
+    """Return facts about a CSV file: its number of rows, and the sum, minimum and maximum of one column of numbers."""
     columns, rows = _rows(scope, file)
     parts: dict[str, Value] = {"rows": given(len(rows)), "columns": given(len(columns))}
     if column:
