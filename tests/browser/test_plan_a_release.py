@@ -100,6 +100,12 @@ def test_five_counts_and_a_mean_from_a_file_to_a_report(
     page_text = Path(coming.value.path()).read_text(encoding="utf-8")
     assert "<svg" in page_text
     assert "Who is protected" in page_text
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Label as HTML").click()
+    label = Path(coming.value.path()).read_text(encoding="utf-8")
+    assert "five counts" in label.lower() or "department" in label
+    assert "salary" in label
+    assert "<script src" not in label
 
 
 def test_the_link_restores_the_plan_in_another_browser(newcomer: Callable[..., Visitor]) -> None:
