@@ -170,7 +170,7 @@ def slider_field(
         )
     with slider:
         known = None if value is None or math.isnan(value) else value
-        log_slider(name or label, key, values, known)
+        log_slider(name or label, key, values, known, movable=value is not None)
     return value
 
 
@@ -179,7 +179,7 @@ def even_values(low: float, high: float, steps: int) -> list[str]:
     return list(dict.fromkeys(nearest(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
 
 
-def log_slider(label: str, key: str, options: Sequence[str], value: float | None) -> None:
+def log_slider(label: str, key: str, options: Sequence[str], value: float | None, *, movable: bool = False) -> None:
     """Show a slider over round values and the one in the field `key`; it writes into that field.
 
     Parameters
@@ -189,7 +189,9 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     options : sequence of str
         The round values, from small to large.
     value : float or None
-        The number in the field; None while there is none, which leaves nothing to move.
+        The number in the field; None while there is none.
+    movable : bool, default False
+        Whether the slider moves while there is no number: from an empty field that may be empty, but not from a wrong one.
     """
     places = {option: float(option) for option in options}
     if value is None:
@@ -202,11 +204,13 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     handle = f"{key}_slider"
     st.session_state[handle] = here
     ordered = sorted(places, key=places.__getitem__)
-    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=value is None)
+    idle = value is None and not movable
+    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=idle)
 
 
 def _follow(key: str, handle: str) -> None:
-    page.change(key, st.session_state[handle])
+    text = st.session_state[handle]
+    page.change(key, "" if text == NOWHERE else text)
 
 
 def choice(label: str, key: str, options: dict[str, str], default: str) -> str:
