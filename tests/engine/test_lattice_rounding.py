@@ -69,7 +69,7 @@ def compared(seed: int) -> int:
 
 
 def test_no_sum_of_masses_is_off_by_more_than_the_proved_units() -> None:
-    assert sum(compared(seed) for seed in range(6)) >= 5
+    assert sum(compared(seed) for seed in (*range(6), 105)) >= 6  # 105: scaled weights were rounded one by one
 
 
 @pytest.mark.long
