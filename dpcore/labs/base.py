@@ -188,6 +188,7 @@ class Regions:
 
 
 Picture = Plot | Regions
+"""What a lab draws."""
 Makers = Mapping[str, Callable[[], Picture]]
 
 
