@@ -154,7 +154,8 @@ def things_of(module: Any) -> Iterator[Thing]:
 def _thing(composer: Composer, thing: Thing, module: Any) -> str:
     value = getattr(module, thing.name)
     source = described(value)
-    results = composer.site.evidence.get(job_name(thing.room), {"results": {}})["results"]
+    outputs = composer.site.evidence.get(job_name(thing.room), {"results": {}})["results"]
+    code = read_examples(thing.room).get(thing.name, "")
     return str(
         composer.html(
             "thing.html",
@@ -162,7 +163,7 @@ def _thing(composer: Composer, thing: Thing, module: Any) -> str:
             kind="Error" if thing.error else "Class" if inspect.isclass(value) else "Function",
             signature="" if thing.error else _signature(thing.name, value, source),
             members=[] if thing.error else _members(value, source),
-            example=results.get(thing.name),
+            example={"code": code, "output": outputs.get(thing.name, "")} if code else None,
             guide=composer.place("section", thing.name) or composer.place("name", thing.name),
             source=words(composer, *_line(value, source)) if source is not None else "",
         )
