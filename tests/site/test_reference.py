@@ -57,7 +57,7 @@ def test_constants_are_read_where_they_are_assigned() -> None:
     assert (file, typed) == ("dpcore/utility/base.py", "dict[str, type[UtilityPair]]")
     assert "by name" in doc
     errata = {one.name: one for one in constants_of(importlib.import_module("dpcore.labs.errata"))}
-    assert errata["NOTE"].value == "'note'"
+    assert (errata["NOTE"].value, errata["NOTE"].literal) == ("'note'", True)
     assert dict(errata["KINDS"].meanings)["note"].startswith("true, but loose")
     with pytest.raises(LookupError, match="nothing_here"):
         assigned("dpcore.utility", "nothing_here")

@@ -31,6 +31,8 @@ class Constant:
         Its type.
     value : str
         Its value as Python writes it, or the names in it; empty if there is nothing short to show.
+    literal : bool
+        Whether `value` is Python, not a list of names.
     meanings : tuple of (str, str)
         The keys of a mapping from names to words, with these words.
     doc : str
@@ -43,6 +45,7 @@ class Constant:
     room: str
     typed: str
     value: str
+    literal: bool
     meanings: tuple[tuple[str, str], ...]
     doc: str
     file: str
@@ -63,6 +66,7 @@ def constants_of(module: Any) -> Iterator[Constant]:
             module.__name__,
             "type" if alias else written or type(value).__name__,
             "" if meanings else str(value).replace("dpcore.labs.base.", "") if alias else _shown(value),
+            alias or _literal(value),
             meanings,
             doc,
             file,
@@ -116,16 +120,18 @@ def _meanings(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((str(key), words) for key, words in value.items())
 
 
+def _literal(value: Any) -> bool:
+    plain = (str, int, float)
+    return isinstance(value, plain) or (isinstance(value, tuple) and all(isinstance(one, plain) for one in value))
+
+
 def _shown(value: Any) -> str:
-    if isinstance(value, (str, int, float)):
-        return repr(value)
+    if _literal(value):
+        return repr(value) if len(repr(value)) <= LONGEST else ""
     if isinstance(value, Mapping):
         return ", ".join(map(str, value)) if value and len(value) <= LONGEST else ""
     if isinstance(value, Iterable):
-        names = [one if isinstance(one, (str, int, float)) else getattr(one, "name", None) for one in value]
-        if None in names:
-            return ""
-        plain = all(isinstance(one, (str, int, float)) for one in value)
-        text = repr(value) if plain and isinstance(value, tuple) else ", ".join(map(str, names))
+        names = [one if isinstance(one, str) else getattr(one, "name", None) for one in value]
+        text = "" if None in names else ", ".join(map(str, names))
         return text if len(text) <= LONGEST else ""
     return ""
