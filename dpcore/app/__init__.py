@@ -2,6 +2,6 @@
 
 from altair.utils.schemapi import disable_debug_mode
 
-# Altair would check every part of a chart against its schema while it is made, and that takes longer than all else;
-# the tests make the check for every kind of chart.
+# Altair would check every part of a chart against its schema as it is built, which takes longer than everything else;
+# the tests run this check for every kind of chart.
 disable_debug_mode()

@@ -1,4 +1,4 @@
-"""An audit as its page shows it: the state in the link, the spec of the figure, sentences and tables."""
+"""An audit for its page: the state in the link, the spec of the figure, sentences and tables."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class AuditView:
-    """Where the measurement is from, what is claimed, and how it is looked at."""
+    """Where the measurement comes from, what is claimed, and how it is viewed."""
 
     source: AuditSource
     claim: str
@@ -99,7 +99,7 @@ class AuditView:
 
 
 def regions(text: str) -> tuple[str, ...]:
-    """Return the expressions of a list joined by semicolons, or say what is wrong with it."""
+    """Return the expressions of a list joined by semicolons; raise if something is wrong with it."""
     if len(text) > LONGEST:
         msg = f"The list of regions may have at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
@@ -143,7 +143,7 @@ def everything(view: AuditView) -> pd.DataFrame:
 
 
 def words(view: AuditView) -> tuple[str, ...]:
-    """Say how it was measured, what could be proved at most, and, of a simulation, the truth."""
+    """Say how it was measured, what could be proved at most, and, for a simulation, the truth."""
     audit = findings(view)
     sentences = [about(audit), ceiling_sentence(audit, view.delta)]
     truth = view.source.truth
@@ -169,7 +169,7 @@ def _truth_words(truth: TradeOff, delta: float) -> str:
 
 
 def shown_bounds(bounds: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of bounds as the page shows it: every column says what its numbers are."""
+    """Return the table of bounds as the page shows it: each column says what kind its numbers are."""
     labels = [
         _LABELS[m].format("" if pd.isna(at) else nearest(at))
         for m, at in zip(bounds["measure"], bounds["at"], strict=True)
@@ -196,12 +196,12 @@ def _one_run(numbers: tuple[int, int, int], confidence: float, delta: float, cla
 
 
 def one_run(view: AuditView, numbers: tuple[int, int, int]) -> tuple[str, pd.DataFrame]:
-    """Return what one run with so many canaries, guesses and right guesses proves: a sentence and all numbers."""
+    """Return what one run with these canaries, guesses and correct guesses proves: a sentence and all numbers."""
     return result(_one_run, numbers, view.confidence, view.delta, view.claim)
 
 
 def measurement_csv(measured: Measurement) -> bytes:
-    """Return a measurement as a file that the page and the command line read."""
+    """Return a measurement as a file that the page and the command line can read."""
     if isinstance(measured, Counts):
         columns = {name: getattr(measured, name) for name in ("tp", "fp", "tn", "fn")}
         return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n").encode()

@@ -44,7 +44,7 @@ BY_NAME = "by its usual name"
 
 @dataclass(frozen=True)
 class AuditSource:
-    """A measurement: the fields of its spec, the files in them, where results are kept, and the truth if it is known."""
+    """A measurement: the fields of its spec, their files, where results are kept, and the truth if it is known."""
 
     fields: dict[str, Any]
     store: work.ResultCache
@@ -53,7 +53,7 @@ class AuditSource:
 
 
 def choose() -> str:
-    """Show the menu of the data and return what it says."""
+    """Show the data menu and return the choice."""
     name = st.selectbox(
         "Measurement",
         SOURCES,
@@ -67,7 +67,7 @@ def choose() -> str:
 
 
 def ask(name: str, defaults: dict[str, Any], kinds: DeltaGenerator) -> AuditSource | None:
-    """Show what the data need, the menu of mechanisms in its place; None where something is to be corrected or chosen."""
+    """Show the fields for the data and the menu of mechanisms; return None if something must be corrected or chosen."""
     try:
         if name == SIMULATED:
             return _simulated(defaults, kinds)
@@ -107,7 +107,7 @@ def _simulated(defaults: dict[str, Any], kinds: DeltaGenerator) -> AuditSource |
 
 
 def _read(text: str) -> TradeOff | None:
-    """Return the region of a text; what is wrong with it is shown."""
+    """Return the region of a text, or show what is wrong with it."""
     try:
         if len(text) > LONGEST:
             msg = f"A mechanism may have at most {LONGEST} characters, got {len(text)}."
@@ -123,7 +123,7 @@ def _read(text: str) -> TradeOff | None:
 
 
 def _pick(region: TradeOff | None) -> None:
-    """Show the menu of mechanisms; it follows the text, and writes it."""
+    """Show the menu of mechanisms; it follows the text and updates it."""
     names = forms.entry_names(("mechanism",))
     st.session_state["audit_kind"] = region.entry.name if isinstance(region, Mechanism) else None
     st.selectbox(
@@ -171,7 +171,7 @@ def _upload() -> AuditSource | None:
 
 
 def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
-    """Let the delimiter and the columns be chosen."""
+    """Let the visitor choose the delimiter and the columns."""
     sheet, _ = uploads.sheet_of("audit", file)
     columns = st.columns(2)
     chosen = []
@@ -189,7 +189,7 @@ def _layout(file: UploadedFile) -> tuple[Sheet, str | None, str | None, bool]:
 
 
 def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None, reverse: bool) -> AuditSource:
-    """Read the file as its spec says; what is made of it stays in the session."""
+    """Read the file according to its spec; the result stays in the session."""
     find(sheet, score, label)
     store = uploads.store_of("audit", file)
     choices = {"delimiter": sheet.delimiter if sheet.delimiter in DELIMITERS else "", "score": score, "label": label}
@@ -201,7 +201,7 @@ def _own(file: UploadedFile, sheet: Sheet, score: str | None, label: str | None,
 
 
 def _say(reading: AuditReading, sheet: Sheet) -> None:
-    """Say what became of every row; what is to be said of the layout stands beside its fields."""
+    """Say what became of every row; notes about the layout appear beside its fields."""
     words = " ".join(plain(text) for text in reading.messages if text not in sheet.notes)
     if not reading.problems:
         st.success(words, icon=":material/check:")

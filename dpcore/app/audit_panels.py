@@ -1,4 +1,4 @@
-"""The parts of the page of audits: each shows widgets or results, and hands back what they say."""
+"""The parts of the audit page: each shows widgets or results and returns the input."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 SLIDERS = ("audit_trials_slider", "audit_confidence_slider", "audit_delta_slider")
 _CONFIDENCES = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.98", "0.99", "0.995", "0.999", "0.9999")
-HEIGHT = 420  # the chart, the verdict and the main fields fit one screen
+HEIGHT = 420  # the chart, the verdict and the main fields fit on one screen
 
 
 def ask() -> AuditView | None:
-    """Show the fields and return what they say; None with the error shown."""
+    """Show the fields and return their values; None, with the error shown, if one is wrong."""
     menu, kinds = st.columns([5, 6])
     with menu:
         name = audit_data.choose()
@@ -59,7 +59,7 @@ def moved(view: AuditView, held: Mapping[str, str]) -> AuditView:
 
 
 def _claim() -> str | None:
-    """Show the field of the claim, which may be empty; None with the error shown."""
+    """Show the field for the claim, which may be empty; return None, with the error shown, if it is wrong."""
     text: str = st.text_input(
         "Claim to test (may be empty)",
         DEFAULTS["audit_claim"],
@@ -85,7 +85,7 @@ def _claim() -> str | None:
 
 
 def _looks() -> tuple[tuple[str, ...] | None, bool, bool]:
-    """Show what else is drawn, and on which axes."""
+    """Show the options for what else is drawn and on which axes."""
     axes = st.segmented_control(
         "Axes",
         (LINEAR, LOGLOG),
@@ -126,7 +126,7 @@ def say_verdict(view: AuditView) -> None:
 
 
 def show_bounds(view: AuditView) -> None:
-    """Show the table of bounds, and what else is known of them."""
+    """Show the table of bounds and what else is known about them."""
     st.dataframe(audit.shown_bounds(audit.bounds(view)), hide_index=True, width="stretch", key="audit_bounds")
     st.caption(
         "Lower bound: proved about the mechanism. Measured: approximate, at the most telling test. Upper bound: about that "
@@ -149,7 +149,7 @@ def show_statements(view: AuditView) -> None:
 
 
 def show_downloads(view: AuditView) -> None:
-    """Offer all numbers, and the measurement itself."""
+    """Offer downloads of all numbers and of the measurement."""
     numbers, measurement = audit.everything(view), audit.findings(view).measurement
     with st.container(horizontal=True):
         for label, make, name in (
@@ -165,7 +165,7 @@ def show_downloads(view: AuditView) -> None:
 
 
 def show_one_run(view: AuditView) -> None:
-    """Ask for the guesses of an audit by one training run, and say what they prove."""
+    """Ask for the guesses of an audit with one training run, and say what they prove."""
     st.header("One training run")
     st.markdown(
         "Training cannot be repeated a thousand times. Instead, toss a fair coin for each of many canaries to decide "

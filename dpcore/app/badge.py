@@ -1,7 +1,7 @@
-"""The badge that says what a number is: exact, an upper or lower bound, an approximation.
+"""The badge that shows the kind of a number: exact, an upper or lower bound, an approximation.
 
 The library says it in words, in parentheses after the number: "ε is at most 3.611 (exact)". On a page the words become a
-badge at the same place. The word is in the badge, so the colour only repeats it. Captions, which are pale, keep the words.
+badge in the same place. The word is in the badge, so the colour only repeats it. Captions are pale and keep the words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COLOURS: Final = {
     "simulation": "gray",
 }
 """The words that become badges. A certified number lies between two numbers and has a proof to take
-away; a bracket lies between two numbers; see `dpcore.core.certainty`."""
+away; a bracket only has the two numbers; see `dpcore.core.certainty`."""
 _KIND: Final = re.compile(rf"(?:an? )?({'|'.join(COLOURS)})(s?)\b(?:\\?:)? ?(.*)", re.DOTALL)
 _PARENTHESES: Final = re.compile(r" ?\(([^()]*)\)")
 
@@ -36,9 +36,9 @@ def badge(word: str) -> str:
 
 
 def marked(text: str) -> str:
-    """Return Markdown in which the kinds of numbers are badges; what else the parentheses say stays in them.
+    """Return Markdown with the kinds of numbers as badges; anything else in the parentheses stays.
 
-    Numbers of one kind in a row share the badge after the last of them; every line has its own.
+    Consecutive numbers of one kind share the badge after the last one; every line has its own badges.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def is_marked(text: str) -> bool:
 
 
 def of_table(table: pd.DataFrame) -> str:
-    """Return the badge of a table whose numbers are all of one kind; empty if they are not."""
+    """Return the badge for a table whose numbers are all of one kind; empty if they are not."""
     kinds = set(table["kind"]) - {"none"} if "kind" in table else set()
     word = WORDS.get(kinds.pop(), "") if len(kinds) == 1 else ""
     return badge(word) if word in COLOURS else ""
 
 
 def _split(inside: str) -> tuple[str, str, str]:
-    """Return the kind that some parentheses name, what they say before it, and what after it; empty without a kind."""
+    """Return the kind named in parentheses and the text before and after it; empty without a kind."""
     parts = re.split(r"([,;] )", inside)
     for at in range(0, len(parts), 2):
         match = _KIND.fullmatch(parts[at])

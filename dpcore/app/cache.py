@@ -1,8 +1,8 @@
-"""Finished results as bytes, with a true size and one limit for the whole process; and the columns of visitors' tables.
+"""Finished results as bytes, with their true size and one limit for the whole process; and columns of visitors' tables.
 
 A result is packed (`pack`) before it is stored, so its size in the cache is its true size: no regions with their curves,
-no errors with their stack frames, nothing that one visitor could change for another. Only what is read of a visitor's own
-table, which no other visitor sees, stays as it is: a million rows would take longer to unpack than to use.
+no errors with their stack frames, nothing that one visitor could change for another. Only what is read from a visitor's
+own table, which no other visitor sees, is not packed: a million rows would take longer to unpack than to use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LARGEST: Final = 8_000_000
 MOST_READ: Final = 256_000_000
 """Bytes that the columns of all visitors' tables may take together."""
 
-_TEXT: Final = 80  # bytes of a short text, with its place in a list
+_TEXT: Final = 80  # bytes of a short text and its entry in a list
 
 
 class Cache:
@@ -108,7 +108,7 @@ class Cache:
 
     @classmethod
     def numbered(cls, number: int) -> Cache | None:
-        """Return the cache with a number, if it still exists; a worker uses the same numbers."""
+        """Return the cache with this number, if it still exists; a worker uses the same numbers."""
         with Cache._lock:
             return next((cache for cache in cls._all if cache.number == number), None)
 
@@ -125,7 +125,7 @@ class Cache:
 
 
 class TableCache(Cache):
-    """What was read of a visitor's table, as it is."""
+    """What was read from a visitor's table, unpacked."""
 
     bound, largest = MOST_READ, MOST_READ // 2
     _all: ClassVar[weakref.WeakSet[Any]] = weakref.WeakSet()
@@ -134,7 +134,7 @@ class TableCache(Cache):
         super().__init__(self.largest)
 
     def size(self, packed: Any) -> int:
-        """Return about how many bytes the arrays, texts and files in an object take, each counted once."""
+        """Return roughly how many bytes the arrays, texts and files in an object take, each counted once."""
         return _size(packed, set())
 
 
@@ -165,7 +165,7 @@ def pack(result: object) -> bytes | None:
 
 def pack_error(error: DpcoreError) -> bytes:
     """Return an error as bytes: its class and message, without stack frames."""
-    # some libraries teach pickle to write tracebacks: an error that is kept has none, nor what it came from
+    # some libraries make pickle write tracebacks: a stored error has none, and no cause
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return pickle.dumps(error, protocol=pickle.HIGHEST_PROTOCOL)
 

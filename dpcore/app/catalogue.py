@@ -18,18 +18,18 @@ from dpcore.theorems.bound_regions import Simplified
 
 @dataclass(frozen=True, slots=True)
 class RegionKind:
-    """One line of the menu: its title and the item it adds."""
+    """One menu entry: its title and the item it adds."""
 
     title: str
     item: Item
 
     def __str__(self) -> str:
-        """Return the line of the menu."""
+        """Return the menu entry."""
         return f"{self.title}: {self.item.name or self.item.expression}"
 
 
 def simplified(epsilon: float, delta: float, k: int, slack: float) -> Item:
-    """Return the simplified optimal theorem applied to k copies of one statement, as an expression that names it."""
+    """Return the expression for the simplified optimal theorem applied to k copies of one statement."""
     return Item(str(Simplified(DP(epsilon, delta) if k == 1 else Power(DP(epsilon, delta), exponent(k)), slack)))
 
 

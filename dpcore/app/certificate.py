@@ -14,7 +14,7 @@ _HELP = "Prove this number and download the proof. dpcore-verify checks it witho
 
 
 def offer(expression: str, key: str, *, delta: float) -> None:
-    """Show the button where the checker has a method, else why there is none; once pressed, the claim and the file.
+    """Show the button if the checker has a method, otherwise say why not; once pressed, show the claim and the file.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def offer(expression: str, key: str, *, delta: float) -> None:
     key : str
         Unique on the page.
     delta : float
-        Where epsilon is certified.
+        The delta at which epsilon is certified.
     """
     if reason := objection(expression):
         st.caption(plain(f"No certificate: {reason}"))

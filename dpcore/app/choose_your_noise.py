@@ -1,4 +1,4 @@
-"""The page of inverse questions: what is asked, the spec of its figure, and what every noise answers in words."""
+"""The page of inverse questions: what is asked, the spec of its figure, and the answer for every noise in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LARGEST_K = 10**5
 
 
 def requirements_for(unknown: str) -> tuple[str, ...]:
-    """Return which requirements can be combined with what is left open."""
+    """Return which requirements can be combined with the unknown."""
     if unknown == NOISE:
         return (STATEMENT, ADVANTAGE, ATTACK, POSTERIOR, ERROR)
     if unknown == PRIVACY:
@@ -55,12 +55,12 @@ def requirements_for(unknown: str) -> tuple[str, ...]:
 
 
 def results(question: Question) -> tuple[NoiseAnswer, ...]:
-    """Return what every noise answers."""
+    """Return the answer for every noise."""
     return result(answers, question)
 
 
 def is_drawable(question: Question) -> bool:
-    """Whether some noise has an answer."""
+    """Whether any noise has an answer."""
     return not all(one.trouble for one in results(question))
 
 
@@ -84,12 +84,12 @@ def spec(question: Question, view: str) -> dict[str, Any]:
 
 
 def lines(question: Question) -> list[tuple[str, str]]:
-    """Return what every noise answers in words, with the address of its page ('' where there is no answer)."""
+    """Return the answer for every noise in words, with the address of its page ('' if there is no answer)."""
     return [(words(question, one), link(one)) for one in results(question)]
 
 
 def link(answer: NoiseAnswer) -> str:
-    """Return the address of one use on the page of mechanisms."""
+    """Return the address of a single use on the page Mechanisms."""
     return "" if answer.trouble else f"Mechanisms?expression={quote(answer.one)}"
 
 
@@ -116,7 +116,7 @@ def asked_words(question: Question) -> str:
 
 
 def summary(question: Question) -> pd.DataFrame:
-    """Return the answers side by side, as people read them; numbers are rounded to their safe side."""
+    """Return the answers side by side for reading; numbers are rounded to their safe side."""
     rows = [_row(question, one) for one in results(question) if not one.trouble]
     return readable(pd.DataFrame(rows)) if rows else pd.DataFrame()
 

@@ -38,7 +38,7 @@ NumberField = tuple[str, str, "Parameter", str, "Sequence[str]"]  # label, key, 
 
 
 def choose() -> tuple[str, str]:
-    """Show what can be unknown and what can be wanted, and return both choices."""
+    """Show the menus of the unknown and of the requirement, and return both choices."""
     left, right = st.columns(2)
     with left:
         unknown = page.UNKNOWNS[_menu("What is unknown", "choose_unknown", tuple(page.UNKNOWNS))]
@@ -48,7 +48,7 @@ def choose() -> tuple[str, str]:
 
 
 def ask(unknown: str, kind: str) -> Question | None:
-    """Show the fields; None with the reason shown below them."""
+    """Show the fields; return None, with the reason shown below them, if something is wrong."""
     requirement = _fields(_requirement_fields(kind))
     error = _fields(_error_fields(unknown, kind))
     others = _fields(_other_fields(unknown))
@@ -85,7 +85,7 @@ def moved(unknown: str, kind: str, held: Mapping[str, str], question: Question) 
 
 
 def _held(fields: Sequence[NumberField], values: Sequence[float], held: Mapping[str, str]) -> Numbers:
-    """Return the values of some fields, that of a slider that is held in its place."""
+    """Return the values of some fields, with the value of a held slider in place of its field's."""
     return tuple(float(held.get(f"{key}_slider", value)) for (_, key, *_), value in zip(fields, values, strict=True))
 
 
@@ -96,7 +96,7 @@ def sliders(unknown: str, kind: str) -> list[str]:
 
 
 def _menu(label: str, key: str, options: Sequence[str]) -> str:
-    """Show a choice that the link carries; what cannot be chosen any more falls back to the first."""
+    """Show a choice that the link carries; one that is no longer available falls back to the first."""
     if st.session_state.get(key, options[0]) not in options:
         st.session_state[key] = options[0]
     return str(st.selectbox(label, options, key=key, bind="query-params"))
@@ -159,7 +159,7 @@ def _requirement_fields(kind: str) -> list[NumberField]:
 
 
 def _error_fields(unknown: str, kind: str) -> list[NumberField]:
-    """Return the error where it is limited, and always how often it may be larger."""
+    """Return the error if it is limited, and in any case how often it may be larger."""
     larger: NumberField = (
         "Larger errors",
         "choose_miss",
@@ -194,7 +194,7 @@ def _other_fields(unknown: str) -> list[NumberField]:
 
 
 def _question(unknown: str, kind: str, requirement: Numbers, error: Numbers, others: Numbers) -> Question:
-    """Return the question that the fields make; what is wrong with it is said by the library."""
+    """Return the question in the fields; the library says what is wrong with it."""
     numbers = [float(value) for value in requirement if value is not None]
     makers: dict[str, Callable[..., PrivacyRequirement]] = {
         page.STATEMENT: EpsilonDelta,
@@ -212,7 +212,7 @@ def _question(unknown: str, kind: str, requirement: Numbers, error: Numbers, oth
 
 
 def view() -> str:
-    """Show what to draw."""
+    """Show the drawing options."""
     chosen = st.segmented_control(
         "Picture",
         (page.REGIONS, page.LOGLOG, page.LADDER),
@@ -248,6 +248,6 @@ def show_table(question: Question) -> None:
 
 
 def show_lines(question: Question) -> None:
-    """Say every answer in words, with a link to its noise."""
+    """Show every answer in words, with a link to its noise."""
     for words, address in page.lines(question):
         st.markdown(f"- {sentence(words)}" + (f" [Look at this noise]({address})" if address else ""))

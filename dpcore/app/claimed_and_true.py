@@ -1,4 +1,4 @@
-"""The page Claimed and true: what is asked, judged once, as specs of figures and as sentences."""
+"""The page Claimed and true: its question, answered once, as specs of figures and as sentences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ APPROXIMATE = "approximate"
 
 @dataclass(frozen=True, slots=True)
 class ClaimQuery:
-    """One use as an expression, how often it is used, the claim, and the accountant it comes from ('' if not said).
+    """One use as an expression, the number of uses, the claim, and the accountant it comes from ('' if unknown).
 
     Without an epsilon the claim is what the accountant reports.
     """
@@ -152,7 +152,7 @@ def verdict(query: ClaimQuery) -> tuple[bool, str]:
 
 
 def source_words(query: ClaimQuery) -> str:
-    """Say what the accountant reports, and what its number rests on."""
+    """Say what the accountant reports and what its number rests on."""
     row = reported(query)
     if row is None:
         return ""
@@ -165,7 +165,7 @@ def source_words(query: ClaimQuery) -> str:
 
 
 def table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the reports as people read them."""
+    """Return the reports for reading."""
     sides = frame["verdict"].replace({OPEN: "the truth", SILENT: "–"})
     rows = frame[["title", "verdict", "note", *FACTS]].assign(verdict=sides)
     rows.insert(1, "epsilon", [_epsilon_text(*pair, 5) for pair in zip(frame["epsilon"], frame["kind"], strict=True)])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def ask() -> tuple[page.ClaimQuery | None, DeltaGenerator]:
-    """Show the fields; return what they ask, or None with the reason shown, and the place for errors."""
+    """Show the fields; return the query, or None with the reason shown, and the place for errors."""
     text: str = st.text_input(
         "Mechanism, one use",
         page.DEFAULTS["claimed_mechanism"],
@@ -65,7 +65,7 @@ def read(query: page.ClaimQuery) -> tuple[object, tuple[str, ...]]:
 
 
 def say(query: page.ClaimQuery) -> None:
-    """Say the verdict."""
+    """Show the verdict."""
     wrong, words = page.verdict(query)
     if wrong:
         st.info(sentence(words), icon=":material/flag:")
@@ -90,7 +90,7 @@ def show_advice(query: page.ClaimQuery) -> None:
 
 
 def view() -> str:
-    """Show how to draw the regions."""
+    """Show the drawing options for the regions."""
     scale = st.segmented_control(
         "Scale",
         (page.LINEAR, page.LOGLOG),

@@ -1,4 +1,4 @@
-"""Two regions compared, in a sentence."""
+"""A comparison of two regions in a sentence."""
 
 from __future__ import annotations
 

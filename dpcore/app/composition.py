@@ -71,7 +71,7 @@ DELTAS = ["0", *inputs.round_values(-12, 0)[:-1]]
 
 @dataclass(frozen=True, slots=True)
 class CompositionQuery:
-    """The question to the page: the mechanism as an expression, k, the total delta and the slack."""
+    """The page's question: the mechanism as an expression, k, the total delta and the slack."""
 
     mechanism: str
     k: int
@@ -364,7 +364,7 @@ def _mu_words(mechanism: str, k: int) -> str:
 
 
 def say_mu(query: CompositionQuery) -> None:
-    """Say the mu of all mechanisms together, and its regret, once someone wants to know: the fit takes longer than the picture."""
+    """Show the mu of all mechanisms together, and its regret, on request: the fit takes longer than the picture."""
     box = page.drawer("As one Gaussian: μ", "show_chart", "composition_mu")
     if box is not None:
         with box, suppress(DpcoreError), work.progress("Fitting"):  # the table above says what cannot be composed

@@ -31,12 +31,12 @@ KOV = (EPSILON, DELTA, COPIES, SLACK)  # parameters of the simplified optimal th
 
 
 def items() -> list[Item]:
-    """Return the list as the session has it."""
+    """Return the list in the session."""
     return listing.read_leniently(str(st.session_state.get(LIST) or ""))[0]
 
 
 def store(new: Sequence[Item], origin: Sequence[int | None], select: int) -> None:
-    """Write a new list; `origin` says which old item each new one was, so that choices follow."""
+    """Write a new list; `origin` says which old item each new one was, so that selections follow."""
     if len(new) > listing.MOST_ITEMS:
         st.session_state["_refused"] = f"A list holds at most {listing.MOST_ITEMS} regions."
         return
@@ -54,7 +54,7 @@ def _same(new: Sequence[Item], select: int) -> None:
 
 
 def add_kind() -> None:
-    """Add the kind chosen in the menu and empty the menu."""
+    """Add the kind chosen in the menu and clear the menu."""
     kind = st.session_state.get("add")
     st.session_state["add"] = None
     if kind is not None:
@@ -63,7 +63,7 @@ def add_kind() -> None:
 
 
 def add_typed() -> None:
-    """Add what was typed if all of it can be read; otherwise it stays in the field, with its error."""
+    """Add what was typed if all of it is valid; otherwise it stays in the field, with an error."""
     old = items()
     fresh, error = typed_items(str(st.session_state.get("typed") or ""), old)
     if fresh and not error:
@@ -72,7 +72,7 @@ def add_typed() -> None:
 
 
 def typed_items(text: str, old: Sequence[Item]) -> tuple[list[Item], str]:
-    """Return the items of a typed text and the first thing that is wrong with it."""
+    """Return the items in a typed text and the first error in it."""
     region, complaints = listing.read_leniently(text)
     resolved = listing.resolve([*old, *region], read)[len(old) :]
     wrong = [*complaints, *(one.error for one in resolved if one.error)]
@@ -80,12 +80,12 @@ def typed_items(text: str, old: Sequence[Item]) -> tuple[list[Item], str]:
 
 
 def read(text: str) -> Any:
-    """Return the region of an expression, read once."""
+    """Return the region of an expression, parsed once."""
     return work.region(text)[0]
 
 
 def duplicate(index: int) -> None:
-    """Put a copy behind the region; a name is not copied."""
+    """Insert a copy after the region, without its name."""
     old = items()
     copy = replace(old[index], name="")
     origin = [*range(index + 1), None, *range(index + 1, len(old))]
@@ -104,13 +104,13 @@ def clear() -> None:
 
 
 def toggle(index: int) -> None:
-    """Hide a region, or show it again."""
+    """Hide a region or show it again."""
     new = [replace(item, hidden=not item.hidden) if at == index else item for at, item in enumerate(items())]
     page.apply({LIST: listing.write(new)})
 
 
 def typed_over() -> None:
-    """Let Undo bring back the list as it was before it was typed over."""
+    """Let Undo restore the list as it was before it was overwritten by typing."""
     page.keep({LIST: st.session_state.get("_list")})
 
 
@@ -131,7 +131,7 @@ def combine(sign: str) -> None:
 
 
 def rename(index: int) -> None:
-    """Give a region the name in its field; what cannot be a name stays in the field, with its error."""
+    """Give a region the name in its field; an invalid name stays in the field, with an error."""
     old = items()
     try:
         _same(listing.renamed(old, index, str(st.session_state.get("edit_name") or "")), index)
@@ -140,7 +140,7 @@ def rename(index: int) -> None:
 
 
 def rewrite(index: int) -> None:
-    """Take the expression in its field; what cannot be read stays there, with its error."""
+    """Take over the expression in its field; an invalid one stays there, with an error."""
     old = items()
     text = str(st.session_state.get("edit_text") or "").strip()
     if not expression_error(text, old):
@@ -148,7 +148,7 @@ def rewrite(index: int) -> None:
 
 
 def expression_error(text: str, old: Sequence[Item]) -> str:
-    """Return what is wrong with an expression that is to stand in the list, or an empty text."""
+    """Return what is wrong with an expression for the list, or an empty text."""
     if not text.strip():
         return "The expression is empty; Delete removes the region."
     region = listing.read_leniently(text)[0]
@@ -162,7 +162,7 @@ def expression_error(text: str, old: Sequence[Item]) -> str:
 
 
 def shape(expression: str) -> Repeated | None:
-    """Return an expression as fields can edit it, None if it is edited as text only."""
+    """Return an expression in the form that fields can edit; None if it can only be edited as text."""
     if "@" in expression:
         return None
     try:
@@ -172,7 +172,7 @@ def shape(expression: str) -> Repeated | None:
 
 
 def same_as(expression: str) -> str:
-    """Say which region of another name an expression is equal to, if there is one."""
+    """Say which region with another name an expression is equal to, if there is one."""
     region = shape(expression)
     if region is None:
         return ""
@@ -187,12 +187,12 @@ def same_as(expression: str) -> str:
 
 
 def fields_key(region: Repeated) -> str:
-    """Return the name under which the session keeps the fields of a region."""
+    """Return the session key for the fields of a region."""
     return f"{FIELDS}_{region.written.entry.name}"
 
 
 def sync(item: Item, region: Repeated | None) -> None:
-    """Write the item into the fields whenever it is not what they were last filled with."""
+    """Write the item into the fields unless they were last filled with it."""
     mark = (str(item), st.session_state.get(SELECTED))
     if st.session_state.get("_fields") == mark and "edit_text" in st.session_state:
         return
@@ -207,7 +207,7 @@ def sync(item: Item, region: Repeated | None) -> None:
 
 
 def take_fields(index: int) -> None:
-    """Take the atom's fields and k into the list, if they make a region."""
+    """Write the atom's fields and k into the list, if they make a region."""
     old = items()
     region = shape(old[index].expression)
     if region is None:
@@ -218,7 +218,7 @@ def take_fields(index: int) -> None:
 
 
 def moved(old: Sequence[Item], index: int | None, held: Mapping[str, str]) -> list[Item]:
-    """Return the list with the region that a held slider makes of the selected one."""
+    """Return the list with the selected region as changed by a held slider."""
     if index is None or not held:
         return list(old)
     if catalogue.simplified_parameters(old[index]):
@@ -231,7 +231,7 @@ def moved(old: Sequence[Item], index: int | None, held: Mapping[str, str]) -> li
 
 
 def copies(held: Mapping[str, str] | None = None) -> int:
-    """Return k as its field or its held slider says."""
+    """Return k from its field or its held slider."""
     return int(read_value(COPIES, _field_text("edit_k", held, "1")))
 
 
@@ -246,7 +246,7 @@ def _field_text(key: str, held: Mapping[str, str] | None, default: str = "") -> 
 
 
 def take_kov(index: int) -> None:
-    """Take the four fields of the simplified theorem into the list, if they are in its domain."""
+    """Write the four fields of the simplified theorem into the list, if they are in its domain."""
     item_of_theorem = _attempt(kov_item)
     if item_of_theorem is not None:
         old = items()
@@ -257,7 +257,7 @@ def take_kov(index: int) -> None:
 
 
 def _attempt(make: Callable[[], Any]) -> Any:
-    """Return a result, or None if the library refuses; the page shows the reason beside the fields."""
+    """Return a result, or None if the library rejects the input; the page shows the reason beside the fields."""
     try:
         return make()
     except DpcoreError:

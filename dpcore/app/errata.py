@@ -66,7 +66,7 @@ def ask() -> tuple[str, str, Row | None]:
 
 
 def _pick(selection: tuple[Row, ...]) -> Row | None:
-    """Show the menu of rows; the default is the first row if the link's row is not in the list."""
+    """Show the menu of rows; the first row is the default if the link's row is not in the list."""
     if not selection:
         st.info("No rows for this source and kind.", icon=":material/info:")
         return None

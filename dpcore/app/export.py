@@ -1,4 +1,4 @@
-"""The files of a figure: its table as CSV and JSON, its picture as SVG, PDF and PNG, on request in a paper's format."""
+"""The files of a figure: its table as CSV and JSON, its picture as SVG, PDF and PNG, optionally in a paper's format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MIME: Final = {".svg": "image/svg+xml", ".pdf": "application/pdf", ".png": "image/png"}
 FONTS: Final = ("sans-serif", "serif", "monospace")
 SCREEN: Final = ".svg"
-"""The picture that the code saves without a format for a paper."""
+"""The picture that the code saves if there is no paper format."""
 FIELDS: Final[dict[str, Any]] = {
     "paper": False,
     "width": "85",
@@ -39,33 +39,33 @@ FIELDS: Final[dict[str, Any]] = {
     "y_range": "",
     "file": ".pdf",
 }
-"""The format of a figure in a paper: its fields and what they hold at first; 85 mm is one of two columns."""
+"""The format of a figure in a paper: its fields and their initial values; 85 mm is one of two columns."""
 _INCH: Final = 25.4  # millimetres
-_DOTS: Final = 96  # of a screen, per inch
+_DOTS: Final = 96  # pixels per inch of a screen
 
 
 # ---- the format of a paper -------------------------------------------------------------------------------------
 
 
 def fields(key: str) -> dict[str, Any]:
-    """Return the fields of a figure's format by their name in the link, with what they hold at first."""
+    """Return the fields of a figure's format by their name in the link, with their initial values."""
     return {f"{key}_{name}": value for name, value in FIELDS.items()}
 
 
 def is_for_paper(key: str) -> bool:
-    """Whether a figure has a format for a paper."""
+    """Whether a figure has a paper format."""
     return bool(st.session_state.get(f"{key}_paper", False))
 
 
 def keep_fields(key: str) -> None:
-    """Keep what the fields hold while they are not shown; Streamlit would forget it."""
+    """Keep the values of hidden fields, which Streamlit would forget."""
     for name in fields(key):
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]
 
 
 def format_of(key: str) -> dict[str, Any]:
-    """Return a figure's format as options of `dpcore.charts.save`; without a format for a paper there are none."""
+    """Return a figure's format as options of `dpcore.charts.save`; without a paper format there are none."""
     if not is_for_paper(key):
         return {}
     width, height, font, size, grey, across, up = (
@@ -77,12 +77,12 @@ def format_of(key: str) -> dict[str, Any]:
 
 
 def suffix_of(key: str) -> str:
-    """Return how the name of the picture ends that the code saves."""
+    """Return the file extension of the picture that the code saves."""
     return str(st.session_state.get(f"{key}_file") or FIELDS["file"]) if is_for_paper(key) else SCREEN
 
 
 def ask_format(key: str) -> None:
-    """Ask whether the figure is for a paper, and then for its format."""
+    """Ask whether the figure is for a paper, and if so for its format."""
     shared: dict[str, Any] = {"bind": "query-params"}
     words = "Format for a paper: millimetres, font, greys, ranges of the axes"
     if not st.toggle(words, key=f"{key}_paper", **shared):
@@ -104,7 +104,7 @@ def ask_format(key: str) -> None:
 
 
 def show_preview(svg: bytes, paper: Paper, words: str) -> None:
-    """Show the figure as it will be in the paper, in its own size."""
+    """Show the figure as it will be in the paper, at its own size."""
     st.image(svg.decode(), width=round(paper.width_mm / _INCH * _DOTS), alt=words)
     st.caption(f"In print: {nearest(paper.width_mm)} × {nearest(paper.height_mm)} mm.")
 
@@ -115,7 +115,7 @@ def show_preview(svg: bytes, paper: Paper, words: str) -> None:
 def show_files(
     spec: Mapping[str, Any], figure: Figure, table: pd.DataFrame, key: str, style: Mapping[str, Any]
 ) -> None:
-    """Show the downloads as CSV, JSON, SVG, PDF and PNG, the pictures in a format for a paper if there is one."""
+    """Show the downloads as CSV, JSON, SVG, PDF and PNG, with the pictures in the paper format if there is one."""
     name = specs.file_name(spec, "")
     with st.container(horizontal=True):
         _button("CSV", lambda: csv_of(table), f"{name}.csv", "text/csv", key)
@@ -125,7 +125,7 @@ def show_files(
 
 
 def _range(text: str) -> Range | None:
-    """Return the two ends that a text names; None if it is empty."""
+    """Return the two ends named in a text; None if it is empty."""
     if not text.strip():
         return None
     low, _, high = text.partition(",")
@@ -151,7 +151,7 @@ def csv_of(table: pd.DataFrame) -> bytes:
 
 
 def json_of(figure: Figure, table: pd.DataFrame) -> bytes:
-    """Return the chart's specification and the table's rows as one file; infinity, which JSON lacks, is "inf"."""
+    """Return the chart's specification and the table's rows as one file; infinity, which JSON lacks, becomes "inf"."""
     cells = table.astype(object).where(table.notna(), None)
     rows = [{name: _plain_value(value) for name, value in row.items()} for row in cells.to_dict("records")]
     body = {"title": figure.title, "takeaway": figure.takeaway, "spec": specification(figure), "rows": rows}
@@ -159,6 +159,6 @@ def json_of(figure: Figure, table: pd.DataFrame) -> bytes:
 
 
 def _plain_value(value: Any) -> Any:
-    """Return a cell as a JSON value, numbers in full precision."""
+    """Return a cell as a JSON value, with numbers in full precision."""
     value = value.item() if hasattr(value, "item") else value
     return str(value) if isinstance(value, float) and math.isinf(value) else value

@@ -38,7 +38,7 @@ _MOST_WRITTEN: Final = 20_000
 """Cells of a table whose numbers are written here, which takes time; the browser writes those of a longer one, 1e-5 as 0.00001."""
 TABLE, EXPORT, CODE, LINK = "Table", "Export", "Code", "Link"
 FONT: Final = '"Source Sans", sans-serif'
-"""Font of the texts in charts: that of the page around them, which Streamlit gives to axes and legends only."""
+"""Font for text in charts: that of the surrounding page, which Streamlit applies only to axes and legends."""
 _ALTS: Final = "_alts"  # descriptions of the charts on the page, by key
 _THOUSANDS: Final = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _ICONS: Final = {TABLE: "table_rows", EXPORT: "download", CODE: "code", LINK: "link"}
@@ -69,7 +69,7 @@ def figure_of(spec: Mapping[str, Any], *, height: int = 0, store: ResultCache | 
     def draw() -> Figure:
         with _own_words():
             figure = specs.draw(source, style)
-        figure.outline  # noqa: B018  kept with the figure: a page that shows it again need not write it again
+        figure.outline  # noqa: B018  kept with the figure: a page that shows it again need not generate it again
         return figure
 
     return (store or work.cache()).get(key, draw)
@@ -100,13 +100,13 @@ def _at_tolerance(spec: Mapping[str, Any]) -> specs.Spec:
 
 
 def _name(source: specs.Spec) -> tuple[Hashable, ...]:
-    """Return what the results of a spec are kept under: its values, and its files wherever they are."""
+    """Return the key for the results of a spec: its values, and its files wherever they are."""
     return work.name_of(source.table), work.name_of(source.files), str(source.folder)
 
 
 @contextmanager
 def _own_words() -> Iterator[None]:
-    """Raise the library's own error: on a page it appears next to its field and needs no file and line."""
+    """Raise the library's own error: on a page it appears next to its field and needs no file or line."""
     try:
         with collected():  # notices about a value appear next to its field
             yield
@@ -233,8 +233,8 @@ def draw(figure: Figure, key: str, **options: Any) -> Any:
 def _alt(figure: Figure, key: str) -> str:
     """Return the description of a chart for screen readers: its sentence, which stays as it is while a slider is held.
 
-    Streamlit's script builds a chart anew if anything but its data changes, the description included, and drops one
-    that is not finished when the next arrives: a large chart would not be seen before the slider is released.
+    Streamlit's script rebuilds a chart if anything but its data changes, including the description, and drops one
+    that is not finished when the next arrives: a large chart would not appear before the slider is released.
     """
     alts: dict[str, str] = st.session_state.setdefault(_ALTS, {})
     if not work.is_held() or key not in alts:
@@ -243,7 +243,7 @@ def _alt(figure: Figure, key: str) -> str:
 
 
 def _arrow(table: pd.DataFrame) -> pa.Table:
-    """Return a table as Arrow has it; Streamlit's own way there writes down all that pandas knows of it, at three times the price."""
+    """Return a table in Arrow format; Streamlit's own way keeps the pandas metadata and takes three times as long."""
     return pa.table({str(name): pa.array(table[name].to_numpy()) for name in table.columns})
 
 
@@ -268,7 +268,7 @@ def _row(
 ) -> None:
     """Show the row and its open panels; closed panels compute nothing."""
     if f"{key}_row" not in st.session_state and st.query_params.get(f"{key}_paper") == "true":
-        st.session_state[f"{key}_row"] = [EXPORT]  # a link with a format for a paper
+        st.session_state[f"{key}_row"] = [EXPORT]  # a link with a paper format
     panels = st.pills(
         "Table, export, code and link",
         [TABLE, EXPORT, CODE, *([LINK] if link else [])],
@@ -311,7 +311,7 @@ def _export(spec: Mapping[str, Any], figure: Figure, key: str, store: ResultCach
 
 
 def _sheet(spec: Mapping[str, Any], figure: Figure, store: ResultCache | None) -> pd.DataFrame:
-    """Return the table that describes itself, for files."""
+    """Return the self-describing table, for files."""
     source = _at_tolerance(spec)
 
     def make() -> pd.DataFrame:
@@ -361,7 +361,7 @@ def numbers(table: pd.DataFrame, key: str, headings: Mapping[str, str] | None = 
     key : str
         Its name on the page.
     headings : mapping of str to str, optional
-        What stands above columns in place of their names, which files keep; with one for ``kind``, kinds are in words.
+        Headings of columns in place of their names, which files keep; with one for ``kind``, kinds are in words.
     """
     above = {name: label for name, label in (headings or {}).items() if name in table.columns}
     if table.size <= _MOST_WRITTEN:
@@ -383,7 +383,7 @@ def _cell(value: object) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return the Markdown of a sentence about numbers: what each of them is becomes a badge."""
+    """Return the Markdown of a sentence about numbers, with the kind of each number as a badge."""
     return badge.marked(plain(text))
 
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _RATES = [round(0.01 * step, 2) for step in range(101)]
 _EXCESSES = sorted({0.0, *(float(f"{step}e{power}") for power in range(-9, -2) for step in (1, 2, 5)), *_RATES})
 _EVEN = ("epsilon", "mu")
-_NAMES = {"eta": "total variation"}  # of parameters whose own name says little
+_NAMES = {"eta": "total variation"}  # labels of parameters whose own name says little
 _SMALL = ("delta", "slack")  # rates whose powers of ten matter
-_LOSSES = [round(0.05 * step, 2) for step in range(101)] + [5.5, 6.0, 7.0, 8.0, 9.0, 10.0]  # more hides nobody
+_LOSSES = [round(0.05 * step, 2) for step in range(101)] + [5.5, 6.0, 7.0, 8.0, 9.0, 10.0]  # larger ones protect nobody
 _SIZES = [float(f"{step}e{power}") for power in range(-3, 2) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)] + [
     100.0
 ]
@@ -41,16 +41,16 @@ def example(entry: Entry) -> str:
 
 
 def rows(written: Written, key: str, on_change: Callable[..., None], args: tuple[Any, ...]) -> list[str]:
-    """Show every parameter of a region as a slider with its exact field beside it; what has no slider is a field.
+    """Show every parameter of a region as a slider with its exact field beside it, or as a field alone.
 
     Parameters
     ----------
     written : Written
-        The name and the texts that the fields start with.
+        The name and the initial texts of the fields.
     key : str
         The fields are kept under ``{key}_{parameter}``.
     on_change, args : callable or tuple of object
-        Called before the next run when a field changes, or a slider that writes into it; `typed` then reads the fields.
+        Called before the next run when a field or its slider changes; `typed` then reads the fields.
 
     Returns
     -------
@@ -76,14 +76,14 @@ def row(
     args: tuple[Any, ...],
     values: Sequence[float] = (),
 ) -> list[str]:
-    """Show one parameter as a slider with its exact field beside it; without a finite number, the field alone.
+    """Show one parameter as a slider with its exact field beside it; without a finite number, only the field.
 
     Parameters
     ----------
     parameter : Parameter
-        What the field takes.
+        The parameter of the field.
     shown : object
-        What the field starts with.
+        The initial value of the field.
     place : str
         Key of the field.
     on_change, args : callable or tuple of object
@@ -115,7 +115,7 @@ def _slider(
     on_change: Callable[..., None],
     args: tuple[Any, ...],
 ) -> None:
-    """Show a slider over some values and the present one; it writes into the field."""
+    """Show a slider over some values and the current one; it writes into the field."""
     handle = slider_key(place)
 
     def move() -> None:
@@ -135,7 +135,7 @@ def _slider(
 
 
 def slider_values(parameter: Parameter, value: float, values: Sequence[float] = ()) -> list[float]:
-    """Return what a slider shows: some values, or a useful range of the parameter, and the present one."""
+    """Return the values of a slider: those given, or a useful range of the parameter, and the current one."""
     return sorted({*(values or _grid(parameter)), value})
 
 
@@ -146,7 +146,7 @@ def slider_key(place: str) -> str:
 
 @cache
 def _grid(parameter: Parameter) -> tuple[float, ...]:
-    """Return the values of a slider: even steps where people think so (rates, ε, μ), a log scale for the rest."""
+    """Return the values of a slider: even steps where people think in them (rates, ε, μ), otherwise a log scale."""
     grid: Sequence[float]
     if parameter.kind == "integer":
         grid = _COUNTS
@@ -168,18 +168,17 @@ def _inside(parameter: Parameter, value: float) -> bool:
 
 
 def fill(written: Written, key: str) -> None:
-    """Write a region's texts into its fields; to be called before `rows` shows them."""
+    """Write a region's texts into its fields; call this before `rows` shows them."""
     for name, shown in written.shown.items():
         st.session_state[f"{key}_{name}"] = shown
 
 
 def typed(entry: Entry, key: str, held: Mapping[str, str] | None = None) -> str:
-    """Return the expression that the fields make, as it was typed; a value outside its domain is named by the library.
+    """Return the expression in the fields, as typed; the library names a value outside its domain.
 
-    A slider that is held (its text by its key) stands for its field.
+    A held slider (its text by its key) replaces its field.
 
-    The region may be another one than it seems, such as tv(0.1) for dptv(0.6, 0.15, 0.1): it is not put in the place
-    of what was typed.
+    The region may differ from what was typed, such as tv(0.1) for dptv(0.6, 0.15, 0.1), but it does not replace it.
     """
     shown = {p.name: st.session_state[f"{key}_{p.name}"] for p in entry.parameters}
     for name in shown:
@@ -202,7 +201,7 @@ def _field(
     args: tuple[Any, ...],
     width: int | Literal["stretch"] = "stretch",
 ) -> None:
-    """Show the widget of one parameter; what is in the session already is kept."""
+    """Show the widget of one parameter; a value already in the session is kept."""
     label = parameter.label or parameter.name
     label = label if label == parameter.name else f"{label} ({_NAMES.get(parameter.name, parameter.name)})"
     joined = ", joined by ;" if parameter.kind == "regions" else ""
@@ -224,7 +223,7 @@ def _field(
 
 
 def meant(parameter: Parameter, shown: Any) -> Any:
-    """Return what a field says; what is no value of its kind is left to the parameter's own check."""
+    """Return the value of a field; a value of the wrong kind is left to the parameter's own check."""
     if parameter.kind in {"number", "integer"}:
         return numbers.meant(parameter, str(shown))
     if parameter.kind in {"numbers", "points"}:

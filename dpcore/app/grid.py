@@ -1,4 +1,4 @@
-"""Tables that are edited on a page: what an editor reports, applied to the rows."""
+"""Tables edited on a page: the changes that an editor reports, applied to the rows."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def changed_rows(
     rows : sequence of mapping
         The cells as they were.
     changes : mapping
-        What the editor holds under its key.
+        What the editor stores under its key.
     ignored : collection of str, default ()
-        Columns that are only shown.
+        Columns that are only displayed.
     fresh : mapping of str to str, optional
-        Cells of a new row unless they are typed.
+        Default cells of a new row.
     """
     new = [dict(row) for row in rows]
     for place, cells in changes.get("edited_rows", {}).items():

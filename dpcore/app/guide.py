@@ -1,4 +1,4 @@
-"""The guide page: which text is open, its table of contents, and links to the next one."""
+"""The guide page: which text is open, its table of contents, and links to its neighbours."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def show_pieces(text: str, specs: tuple[Spec, ...], name: str, *, store: work.Re
     specs : tuple of Spec
         The figures, in order.
     name : str
-        What the text is called in keys.
+        Name of the text in keys.
     store : ResultCache, optional
         Where results are kept: the visitor's own cache for uploaded data.
     """

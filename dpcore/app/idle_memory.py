@@ -1,7 +1,7 @@
 """Collect garbage while pages run, and release memory to the system when the app has been idle for a while.
 
 Results stay in the cache for the next visitor, and the C library keeps an arena of freed memory for each thread that
-ever ran. Without this module a server would stay as large as in its busiest minute.
+ever ran. Without this module a server would stay as large as it was in its busiest minute.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Final
 from dpcore.app.cache import Cache, TableCache
 
 QUIET: Final = 150.0
-"""Seconds without a page run before memory is released; Streamlit drops visitors who left after 120."""
+"""Seconds without a page run before memory is released; Streamlit drops departed visitors after 120."""
 
 KEPT: Final = 16_000_000
 """Bytes of the latest results that stay in the cache."""
 
 
 EVERY: Final = 2.0
-"""Seconds between two collections of garbage while pages run: a collection takes longer than a tenth of a page with many visitors."""
+"""Seconds between garbage collections while pages run: with many visitors one takes over a tenth of a page's time."""
 
 ARENAS: Final = 2
-"""Arenas of the C library for all threads. By default there are eight for each core; on a busy machine every page run may get another
-one, and each keeps what its largest computation took."""
+"""Arenas of the C library for all threads. By default there are eight for each core; on a busy machine every page run
+may get another one, and each keeps the memory of its largest computation."""
 
 _M_ARENA_MAX: Final = -8  # of malloc.h
 
@@ -57,7 +57,7 @@ class IdleTimer:
                 self.thread.start()
 
     def _wait(self) -> None:
-        while True:  # until nobody has come for a while; it sleeps meanwhile
+        while True:  # until nobody has come for a while; sleeps in between
             with self.lock:
                 left = self.last + self.quiet - time.monotonic()
                 if left <= 0:
@@ -76,10 +76,10 @@ def give_back() -> None:
 
 
 def exclude_modules() -> None:
-    """Collect garbage, and exclude from now on what is left, most of which belongs to modules.
+    """Collect garbage, and from now on exclude what is left, most of which belongs to modules.
 
-    Other objects of the moment are excluded with them, those of visitors who are there now. They are looked at again
-    here, or what refers to itself would never be freed.
+    Other live objects, those of current visitors, are excluded with it. They are looked at again
+    here; otherwise reference cycles would never be freed.
     """
     gc.unfreeze()
     gc.collect()
@@ -87,12 +87,12 @@ def exclude_modules() -> None:
 
 
 def share_arenas() -> bool:
-    """Let all threads share a few arenas; return whether the C library can do that."""
+    """Make all threads share a few arenas; return whether the C library supports it."""
     return _allocator("mallopt", _M_ARENA_MAX, ARENAS) == 1
 
 
 def _allocator(name: str, *values: int) -> int:
-    """Call a function of the GNU C library; 0 elsewhere, where there is none of that name."""
+    """Call a function of the GNU C library; return 0 on systems without it."""
     function = None if sys.platform == "win32" else getattr(ctypes.CDLL(None), name, None)
     return 0 if function is None else int(function(*values))
 
@@ -100,14 +100,14 @@ def _allocator(name: str, *values: int) -> int:
 class Collector:
     """Collects garbage for all visitors together, and excludes modules from it.
 
-    Streamlit would collect after every page run (`runner.postScriptGC`, switched off), and scan the objects of every
-    visitor for each of them: with thirty visitors in a process, that is a third of its processor time. The objects of
+    Streamlit would collect after every page run (`runner.postScriptGC`, switched off) and scan the objects of every
+    visitor each time: with thirty visitors in a process, that is a third of its processor time. The objects of
     numpy, scipy and pandas live as long as the process; scanning all of them takes longer than drawing a page.
 
     Parameters
     ----------
     every : float, default EVERY
-        Seconds from one collection to the next, at least.
+        Minimum number of seconds between two collections.
     """
 
     def __init__(self, every: float = EVERY) -> None:

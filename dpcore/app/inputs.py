@@ -1,4 +1,4 @@
-"""Fields for numbers that a link carries: typed exactly, checked by the library's rules, with a slider beside it."""
+"""Fields for numbers that a link carries: typed exactly, checked by the library's rules, with a slider beside them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dpcore.core.parameter import Parameter
 
-_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # of a decade, about equally far apart on a log scale
+_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # steps within a decade, about equally far apart on a log scale
 LOSSES = [numeral(step / 20) for step in (*range(1, 40), *range(40, 100, 2), *range(100, 200, 5), *range(200, 401, 20))]
 """Values of a slider for ε: even steps, wider ones above 2, where privacy is weak."""
 
@@ -32,8 +32,8 @@ DELTAS = [f"{digit}e-{power}" for power in range(12, 1, -1) for digit in (1, 2, 
 FIELD_WIDTH = 122
 """Width in px of the exact field beside a slider: seven digits, and room for the slider on a phone too."""
 
-NOWHERE = "–"  # where a slider stands while its field holds no number
-_FORMER = "_former"  # what stood in each field when the page was last shown
+NOWHERE = "–"  # position of a slider while its field holds no number
+_FORMER = "_former"  # content of each field when the page was last shown
 
 
 def round_values(low: int, high: int) -> list[str]:
@@ -43,11 +43,11 @@ def round_values(low: int, high: int) -> list[str]:
 
 
 def delta_help(what: str) -> str:
-    """Return the help of a field for δ: what it allows of some answers, such as ``all answers together``."""
+    """Return the help text of a field for δ: what it allows for some answers, such as ``all answers together``."""
     return f"One person changes the probability of any result of {what} by a factor of at most e^ε, plus this δ."
 
 
-def number_field(  # noqa: PLR0913  # what a field is, in keywords
+def number_field(  # noqa: PLR0913  # a field is described by keywords
     label: str,
     key: str,
     default: str,
@@ -65,21 +65,21 @@ def number_field(  # noqa: PLR0913  # what a field is, in keywords
     Parameters
     ----------
     label, key, default : str
-        Name shown, name in the link, text at first.
+        Name shown, name in the link, initial text.
     allowed : Parameter, default PROBABILITY
         The numbers it takes; a message calls them by the label.
     trouble : DeltaGenerator
-        Where a wrong number is explained; None is returned then.
+        Where a wrong number is explained; the field then returns None.
     optional : bool, default False
-        The field may be empty, which is returned as nan; the help text is to say so.
+        The field may be empty, which is returned as nan; the help text should say so.
     disabled : bool, default False
-        The field is shown but not used, nor checked.
+        The field is shown but neither used nor checked.
     round_up : bool, default False
         A fraction such as 60*60000/256 counts as the next integer, and `trouble` says so.
     help_text : str, default ""
         What the number is.
     width : int or "stretch", default "stretch"
-        Of the field, in px.
+        Width of the field in px.
     """
     empty = "may be empty" if optional else None
     text = text_field(label, key, default, help_text, disabled=disabled, placeholder=empty, width=width)
@@ -99,7 +99,7 @@ def number_field(  # noqa: PLR0913  # what a field is, in keywords
 
 
 def text_field(label: str, key: str, default: str, help_text: str, **options: Any) -> str:
-    """Show a text that the link carries; what stood there before can be brought back by Undo."""
+    """Show a text field that the link carries; Undo restores its former content."""
     shared: dict[str, Any] = {"help": help_text or None, "on_change": keep_former, "args": (key,)}
     text: str = st.text_input(label, default, key=key, bind="query-params", **shared, **options)
     note_former(key, text)
@@ -107,19 +107,19 @@ def text_field(label: str, key: str, default: str, help_text: str, **options: An
 
 
 def note_former(key: str, text: str) -> None:
-    """Note what a field holds while the page is shown, for `keep_former` when it is typed over."""
+    """Remember the content of a field while the page is shown, for `keep_former` when it is overwritten."""
     st.session_state.setdefault(_FORMER, {})[key] = text
 
 
 def keep_former(key: str) -> None:
-    """Let Undo bring back what stood in a field that was typed over."""
+    """Let Undo restore the former content of a field that was overwritten."""
     page.keep({key: st.session_state.get(_FORMER, {}).get(key)})
 
 
 def integer_field(
     label: str, key: str, default: str, *, low: int, high: int, trouble: DeltaGenerator, help_text: str = ""
 ) -> int | None:
-    """Show a field for an integer that the link carries; a wrong one is explained in `trouble` and None returned."""
+    """Show a field for an integer that the link carries; for a wrong one, explain it in `trouble` and return None."""
     text = text_field(label, key, default, help_text)
     try:
         return int(read_value(COUNT.but(low=low, high=high), text.strip(), label))
@@ -139,18 +139,18 @@ def slider_field(
     help_text: str = "",
     **options: bool,
 ) -> float | None:
-    """Show a field for a number that the link carries and its slider, side by side, and what is wrong below them.
+    """Show a field for a number that the link carries and its slider side by side, with any error below them.
 
     Parameters
     ----------
     label, key, default : str
-        Name shown, name in the link, text at first.
+        Name shown, name in the link, initial text.
     values : sequence of str
         The round values of the slider, from small to large; the one in the field is added.
     allowed : Parameter, default PROBABILITY
         The numbers it takes.
     name : str, default ""
-        What stands over the slider; the field's label by default.
+        Label of the slider; that of the field by default.
     help_text : str, default ""
         What the number is.
     options : bool
@@ -170,7 +170,7 @@ def slider_field(
         )
     with slider:
         known = None if value is None or math.isnan(value) else value
-        log_slider(name or label, key, values, known)
+        log_slider(name or label, key, values, known, movable=value is not None)
     return value
 
 
@@ -179,8 +179,8 @@ def even_values(low: float, high: float, steps: int) -> list[str]:
     return list(dict.fromkeys(nearest(low + (high - low) * step / steps, 3) for step in range(steps + 1)))
 
 
-def log_slider(label: str, key: str, options: Sequence[str], value: float | None) -> None:
-    """Show a slider over round values, and the one in the field `key`; it writes into that field.
+def log_slider(label: str, key: str, options: Sequence[str], value: float | None, *, movable: bool = False) -> None:
+    """Show a slider over round values and the one in the field `key`; it writes into that field.
 
     Parameters
     ----------
@@ -189,7 +189,9 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     options : sequence of str
         The round values, from small to large.
     value : float or None
-        What the field says; None while it holds no number, which leaves nothing to move.
+        The number in the field; None while there is none.
+    movable : bool, default False
+        Whether the slider moves while there is no number: from an empty field that may be empty, but not from a wrong one.
     """
     places = {option: float(option) for option in options}
     if value is None:
@@ -202,15 +204,17 @@ def log_slider(label: str, key: str, options: Sequence[str], value: float | None
     handle = f"{key}_slider"
     st.session_state[handle] = here
     ordered = sorted(places, key=places.__getitem__)
-    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=value is None)
+    idle = value is None and not movable
+    st.select_slider(label, ordered, key=handle, on_change=_follow, args=(key, handle), disabled=idle)
 
 
 def _follow(key: str, handle: str) -> None:
-    page.change(key, st.session_state[handle])
+    text = st.session_state[handle]
+    page.change(key, "" if text == NOWHERE else text)
 
 
 def choice(label: str, key: str, options: dict[str, str], default: str) -> str:
-    """Show a menu that follows a text which the link carries, and writes it; a wrong text is explained."""
+    """Show a menu that follows a text in the link and updates it; a wrong text is explained."""
     typed = str(st.session_state.get(key, "")).strip()
     if typed and typed not in options:
         st.error(plain(f"{label}: choose one of {', '.join(options)}; got {typed[:40]!r}."), icon=":material/error:")

@@ -1,4 +1,4 @@
-"""The label of a release as a download: one control, for every page that knows what was or will be released."""
+"""The label of a release as a download: one control for every page that knows what was or will be released."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def label_page(ledger: Ledger, delta: float, epsilon: float | None = None, plan:
 def offer_label(
     ledger: Ledger, *, key: str, delta: float, epsilon: float | None = None, plan: ReleasePlan | None = None
 ) -> None:
-    """Show a button that downloads the label; it is computed when it is asked for.
+    """Show a button that downloads the label, which is computed on request.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def offer_label(
     key : str
         Key of the button.
     delta : float
-        Where epsilon is stated.
+        The delta at which epsilon is stated.
     epsilon : float, optional
         The budget.
     plan : ReleasePlan, optional

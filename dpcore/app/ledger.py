@@ -1,4 +1,4 @@
-"""The view of the ledger's page: what is asked, as specs of figures, sentences and the table that is edited."""
+"""The view of the ledger page: its question, as specs of figures, sentences and the edited table."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ DEFAULTS: dict[str, Any] = {
     "ledger_relation": AS_ROWS,
     "ledger_more": "3",
 }
-LONG = "_ledger_long"  # of the session alone: a ledger too long for a link
-OWN = "_ledger_own"  # of the session alone: the visitor's own table, for the pages that add rows to it
-MOST_LINKED = LONGEST_LINK // 2  # characters of CSV; in a link many become three
+LONG = "_ledger_long"  # only in the session: a ledger too long for a link
+OWN = "_ledger_own"  # only in the session: the visitor's own table, for the pages that add rows to it
+MOST_LINKED = LONGEST_LINK // 2  # characters of CSV; many become three in a link
 MOST_EDITED = 1000
 STATUS, INCLUDED = "status", "included"
 FILE = "ledger.csv"
@@ -50,14 +50,14 @@ SHOWN = ("label", "expression", "count", "group", "group_limit", "date", "note")
 
 @dataclass(frozen=True)
 class LedgerView:
-    """What is asked about which ledger.
+    """What is asked, and about which ledger.
 
     Attributes
     ----------
     text : str
         The rows that can be read, as CSV.
     ledger : Ledger
-        The same rows, under the relation stated.
+        The same rows, under the stated relation.
     relation : str
         The neighbouring relation stated, or empty.
     budget : Budget
@@ -87,23 +87,23 @@ class LedgerView:
         return Spec(table, files={FILE: self.text.encode()} if _is_long(self.text) else {})
 
     def command(self, *options: str) -> str:
-        """Return the command line that prints all of it."""
+        """Return the command that prints all of it."""
         relation = f' --relation "{self.relation}"' if self.relation else ""
         return " ".join((f"dpcore ledger {FILE} --delta {numeral(self.budget.delta)}{relation}", *options))
 
 
 def is_public(text: str) -> bool:
-    """Whether a table is one of the examples, which all visitors share; every other one is a visitor's own."""
+    """Whether a table is one of the examples, which all visitors share; any other is a visitor's own."""
     return text in {FIRST, *(preset.state.get("ledger_rows") for preset in presets())}
 
 
 def read(text: str) -> LedgerReading:
-    """Return the rows of a table written as CSV or JSON; inside `work.progress` with the store of the table."""
+    """Return the rows of a table in CSV or JSON; call it inside `work.progress` with the table's store."""
     return result(read_ledger, _content(text))
 
 
 def link_state(text: str, relation: str, delta: float, epsilon: float | None) -> dict[str, str]:
-    """Return the parameters of a link that opens the page with a table; one too long for a link is left out.
+    """Return the parameters of a link that opens the page with a table, which is left out if it is too long.
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ def readable(reading: LedgerReading, text: str) -> str:
 
 
 def opened(text: str, relation: str) -> Ledger:
-    """Return the ledger as the code of the figures does; inside `work.progress` with the store of the table."""
+    """Return the ledger as the code of the figures does; call it inside `work.progress` with the table's store."""
     return result(open_ledger, _content(text), **({"relation": relation} if relation else {}))
 
 
 def _content(text: str) -> bytes | str:
-    """Return a table as the specs hold it: a long one is a file."""
+    """Return a table in the form used by the specs: a long one is a file."""
     return text.encode() if _is_long(text) else text
 
 
@@ -141,9 +141,9 @@ def _is_long(text: str) -> bool:
 
 
 def expect(view: LedgerView) -> None:
-    """Say how much work the rows are, so that heavy ones are composed where they can be ended."""
+    """Declare how much work the rows are, so that heavy ones are composed where they can be stopped."""
     different = {release.region.text: release.composed for release in view.ledger.rows}
-    with suppress(DpcoreError):  # what is wrong with a row is said when it is composed
+    with suppress(DpcoreError):  # errors in a row are reported when it is composed
         work.expect(sum(map(operations, different.values())))
 
 
@@ -161,7 +161,7 @@ def is_within(view: LedgerView) -> bool:
 
 
 def more(view: LedgerView, row: int) -> More:
-    """Return how many more of a row (from 0) fit."""
+    """Return how many more copies of a row (counted from 0) fit."""
     return result(ledger.more, view.ledger, row, view.budget)
 
 
@@ -169,7 +169,7 @@ def more(view: LedgerView, row: int) -> More:
 
 
 def assumed_words(view: LedgerView) -> str:
-    """Say which rows are taken under another relation than their own; empty if there are none."""
+    """Say which rows are counted under a relation other than their own; return an empty text if there are none."""
     rows = view.ledger.assumed
     if not rows:
         return ""
@@ -181,7 +181,7 @@ def assumed_words(view: LedgerView) -> str:
 
 
 def group_words(view: LedgerView) -> str:
-    """Say what groups mean, and what they need under substitution; empty if there are none."""
+    """Say what groups mean and what they need under substitution; return an empty text if there are none."""
     rows = view.ledger
     if not rows.groups:
         return ""
@@ -210,7 +210,7 @@ def total_words(view: LedgerView) -> str:
 
 
 def mu_words(view: LedgerView) -> str:
-    """Say the mu of all releases together, and its regret."""
+    """State the mu of all releases together, and its regret."""
     return result(_mu_words, view.ledger)
 
 
@@ -235,6 +235,6 @@ def editor_table(reading: LedgerReading) -> pd.DataFrame:
 
 
 def edited(reading: LedgerReading, changes: dict[str, Any]) -> str:
-    """Return the table as CSV after the changes that an editor reports; empty new rows are left out."""
+    """Return the table as CSV after an editor's changes; empty new rows are left out."""
     fresh = {"label": "", "expression": "", "count": "1"}
     return cells_to_csv(changed_rows(all_cells(reading), changes, ignored=(STATUS,), fresh=fresh))

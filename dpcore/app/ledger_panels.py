@@ -1,4 +1,4 @@
-"""The parts of the ledger's page: the table, the budget, and what is said about them."""
+"""The parts of the ledger page: the table, the budget, and the statements about them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpcore.specs import Spec
 
 MOST_NAMED = 10
-TABLE_HEIGHT, CHART_HEIGHT = 203, 260  # the table, the chart and its sliders fit one screen
+TABLE_HEIGHT, CHART_HEIGHT = 203, 260  # the table, the chart and its sliders fit on one screen
 SLIDERS = ("ledger_epsilon_slider", "ledger_delta_slider")
 _CACHE, _NOTICES = "_ledger_cache", "_ledger_notices"
 _EPSILON, _DELTA = LOSS.but(high=1e6), DELTA
@@ -58,7 +58,7 @@ GROUPS = (
 
 
 def ask_table(files: DeltaGenerator) -> tuple[str, LedgerReading] | None:
-    """Show the table, and its files in their place; return its text and its rows, None with the error below the table."""
+    """Show the table and its downloads; return its text and rows, or None with the error shown below the table."""
     table, below = st.container(), st.container()
     with files, st.container(horizontal=True, horizontal_alignment="right"):
         saving = st.empty()
@@ -88,7 +88,7 @@ def ask_table(files: DeltaGenerator) -> tuple[str, LedgerReading] | None:
 
 
 def store_of(text: str) -> work.ResultCache:
-    """Return where results about a table are kept: of an example with all visitors', of any other in the session."""
+    """Return where results about a table are kept: shared by all visitors for an example, otherwise in the session."""
     if ledger.is_public(text):
         return work.cache()
     if _CACHE not in st.session_state:
@@ -98,7 +98,7 @@ def store_of(text: str) -> work.ResultCache:
 
 
 def _text() -> str:
-    """Show the table as text, which the link carries while it is short, and return it."""
+    """Show the table as text, which the link carries if it is short, and return it."""
     long = str(st.session_state.get(LONG) or "")
     with st.popover("The table as text", icon=":material/edit_note:"):
         text = st.text_area(
@@ -134,7 +134,7 @@ def _upload() -> None:
 
 
 def _take_file() -> None:
-    """Make an uploaded file the table; what is unusual about it is said below the table."""
+    """Make an uploaded file the table; anything unusual about it is reported below the table."""
     file = st.session_state.get("ledger_file")
     if file is None:
         return
@@ -152,7 +152,7 @@ def _take_file() -> None:
 
 
 def take(text: str) -> None:
-    """Make a text the table: in the link while it is short, in the session otherwise."""
+    """Make a text the table: in the link if it is short, otherwise in the session."""
     if len(text) <= MOST_LINKED:
         page.apply({"ledger_rows": text, LONG: ""})
     else:
@@ -174,7 +174,7 @@ def _say(reading: LedgerReading, notices: tuple[str, ...]) -> None:
 
 
 def _editor(reading: LedgerReading) -> None:
-    """Show the table to be changed, always of the same height; a long one is only shown."""
+    """Show the table for editing, always with the same height; a long one is read-only."""
     table = ledger.editor_table(reading)
     if len(table) > MOST_EDITED:
         rows = table.head(MOST_EDITED)
@@ -216,7 +216,7 @@ def _encoded(make: Callable[[LedgerReading], str], reading: LedgerReading) -> by
 
 
 def _downloads(reading: LedgerReading) -> None:
-    """Offer the table as files that can be opened again, wrong rows too."""
+    """Offer the table as files that can be opened again, including wrong rows."""
     for label, make, name, mime in (
         ("Ledger as CSV", to_csv, "ledger.csv", "text/csv"),
         ("Ledger as JSON", to_json, "ledger.json", "application/json"),
@@ -248,7 +248,7 @@ def ask_budget() -> tuple[Budget | None, str]:
     relation = st.radio(
         "Neighbours",
         (AS_ROWS, "substitution", "add/remove"),
-        horizontal=True,  # it wraps where there is no room for all three
+        horizontal=True,  # wraps if there is no room for all three
         key="ledger_relation",
         bind="query-params",
         help="Neighbouring datasets differ in one person, whose data are changed, or added or removed. If the rows "
@@ -264,7 +264,7 @@ def moved(budget: Budget, held: Mapping[str, str]) -> Budget:
 
 
 def ask_row(view: LedgerView) -> int | None:
-    """Ask which row to release more of; return its index from 0, the last row if the number is too large."""
+    """Ask which row to repeat; return its index from 0, or the last row if the number is too large."""
     row = inputs.integer_field(
         "More of row", "ledger_more", DEFAULTS["ledger_more"], low=1, high=MOST_ROWS, trouble=st.container(),
         help_text="Number of the row that you plan to release more of.",
@@ -276,7 +276,7 @@ def ask_row(view: LedgerView) -> int | None:
 
 
 def view_of(text: str, reading: LedgerReading, budget: Budget, relation: str) -> LedgerView | None:
-    """Return what is asked; None with the reason why the rows cannot be added up."""
+    """Return the question; None, with the reason shown, if the rows cannot be added up."""
     store = store_of(text)
     if not reading.ledger.rows:
         st.info("No row counts yet: add one to see what it reveals.", icon=":material/edit:")
@@ -305,20 +305,20 @@ def view_of(text: str, reading: LedgerReading, budget: Budget, relation: str) ->
 
 
 def show(view: LedgerView, kind: str, words: str, **fields: Any) -> None:
-    """Show a picture of the ledger with its sentence and all that can be taken away, or why there is none."""
+    """Show a picture of the ledger with its sentence and downloads, or say why there is none."""
     spec = view.spec(kind, **fields)
     if draw(view, spec, words):
         say_figure(view, spec)
 
 
 def draw(view: LedgerView, spec: Spec, words: str, height: int = 0) -> bool:
-    """Draw a picture of the ledger, or say in its place why there is none; return whether it is drawn."""
+    """Draw a picture of the ledger, or say in its place why there is none; return whether it was drawn."""
     key = f"ledger_{spec['view']}"
     ledger.expect(view)
     try:
         with work.progress(words, store=view.store):
             figure.draw(figure.figure_of(spec, height=height, store=view.store), key)
-    except DomainError as error:  # nothing to draw is an answer, not a mistake
+    except DomainError as error:  # nothing to draw is an answer, not an error
         st.info(plain(str(error)), icon=":material/info:")
         return False
     except DpcoreError as error:
@@ -329,22 +329,22 @@ def draw(view: LedgerView, spec: Spec, words: str, height: int = 0) -> bool:
 
 
 def say_figure(view: LedgerView, spec: Spec, height: int = 0, *, link: bool = False) -> None:
-    """Show the sentence of a picture, if it could be drawn, and all that can be taken away."""
-    with suppress(DpcoreError), work.progress("Drawing", store=view.store):  # an error is said in the picture's place
+    """Show the sentence of a picture and its downloads, if it could be drawn."""
+    with suppress(DpcoreError), work.progress("Drawing", store=view.store):  # the error is shown in the picture's place
         figure.words(figure.figure_of(spec, height=height, store=view.store))
         command = (lambda _: view.command()) if link else None
         figure.offer(spec, key=f"ledger_{spec['view']}", link=link, command=command, store=view.store)
 
 
 def say_command(view: LedgerView, error: DpcoreError) -> None:
-    """Where only the time was too short, say who has more of it."""
+    """If only the time was too short, say where there is more of it."""
     if isinstance(error, BudgetError) and not st.session_state.get("_stopped"):
         st.caption("Nothing is shown in its place. The command line has no time limit; save the table, then run")
         st.code(view.command(), language="bash")
 
 
 def say(view: LedgerView, make: Callable[[], str], words: str, key: str) -> None:
-    """Show a sentence that takes time, or why there is none."""
+    """Show a sentence that takes time to compute, or say why there is none."""
     try:
         with work.progress(words, store=view.store):
             text = make()
@@ -362,7 +362,7 @@ def _bold(words: str) -> str:
 
 
 def say_rows(view: LedgerView) -> None:
-    """Say what is assumed about the rows, how many there are, and which theorem adds them up best."""
+    """Say what is assumed about the rows, how many there are, and which theorem composes them best."""
     say(view, lambda: ledger.verdict(view), "Applying the theorems", "ledger_theorems")
     say(view, lambda: ledger.total_words(view), "Adding up", "ledger_total")
     say(view, lambda: ledger.mu_words(view), "Fitting", "ledger_mu")
@@ -373,8 +373,8 @@ def say_rows(view: LedgerView) -> None:
 
 
 def show_label(view: LedgerView, reading: LedgerReading) -> None:
-    """Offer the label of the releases, if every row counts and they stay within their budget: it states both."""
-    with suppress(DpcoreError), work.progress("Adding up", store=view.store):  # an error is said with the rows
+    """Offer the label of the releases if every row counts and they stay within their budget, since it states both."""
+    with suppress(DpcoreError), work.progress("Adding up", store=view.store):  # the error is shown with the rows
         if not reading.problems and ledger.is_within(view):
             offer_label(view.ledger, key="ledger_label", delta=view.budget.delta, epsilon=view.budget.epsilon)
 
@@ -386,6 +386,6 @@ def show_more(view: LedgerView, row: int) -> None:
 
 
 def show_filters(view: LedgerView, row: int) -> None:
-    """Show whether one more release of a row may follow, if strengths and numbers are chosen on the way."""
+    """Show whether one more release of a row may follow if strengths and numbers are chosen adaptively."""
     show(view, "filters", "Running the filters", row=row + 1)
     st.caption(CHOICE)

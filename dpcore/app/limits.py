@@ -1,4 +1,4 @@
-"""The page Limits: what is asked, computed once, as specs of figures and as sentences."""
+"""The page Limits: its question, computed once, as specs of figures and as sentences."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class Rows:
 
 
 def row_of(query: LimitsQuery) -> tuple[Copies, tuple[str, ...]]:
-    """Return the copies beside their limit, and what the library warned about while reading the mechanism."""
+    """Return the copies beside their limit, and the library's warnings from reading the mechanism."""
     _, notices = work.region(query.mechanism)
     return result(copies, query.mechanism, query.k), notices
 
 
 def verdict(query: LimitsQuery) -> tuple[bool, str]:
-    """Return whether the limit is below the truth at the delta asked, and the sentence about it."""
+    """Return whether the limit is below the truth at the given delta, and the sentence about it."""
     return result(_verdict, query)
 
 
@@ -118,7 +118,7 @@ def safety_spec(query: LimitsQuery) -> dict[str, Any]:
 
 
 def numbers(query: LimitsQuery) -> pd.DataFrame:
-    """Return the moments of one mechanism and what the theorem makes of them, as text with what each number is."""
+    """Return the moments of one mechanism and what the theorem makes of them, as text with each number's kind."""
     row, _ = row_of(query)
     moments = row.limit.moments
     rows = [("μ of k copies", nearest(row.goal.mu, 8), "approximation of the composition")]

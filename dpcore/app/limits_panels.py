@@ -19,7 +19,7 @@ LONGEST = 2000
 
 
 def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
-    """Show the fields of the copies; return what they ask, or None with the reason shown, and the place for errors."""
+    """Show the fields for the copies; return the query, or None with the reason shown, and the place for errors."""
     text: str = st.text_input(
         "Mechanism",
         page.DEFAULTS["lim_mechanism"],
@@ -48,7 +48,7 @@ def ask() -> tuple[page.LimitsQuery | None, DeltaGenerator]:
 
 
 def view() -> dict[str, str]:
-    """Show how to draw."""
+    """Show the drawing options."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         scale = st.segmented_control(
             "Scale",
@@ -70,7 +70,7 @@ def view() -> dict[str, str]:
 
 
 def ask_arrays() -> page.Rows | None:
-    """Show the fields of the arrays; None with the reason shown under the field."""
+    """Show the fields for the arrays; return None, with the reason shown under the field, if one is wrong."""
     n = inputs.slider_field(
         "Row n", "lim_n", page.DEFAULTS["lim_n"], page.KS, page.COPIES, name="Mechanisms in the row, n"
     )

@@ -1,4 +1,4 @@
-"""A list of regions as one text, as a link carries it.
+"""A list of regions as a single text, as carried by a link.
 
 Items are joined by ``;``. An item is an expression, optionally named and hidden: ``!name := expression``. Inside an
 expression ``@name`` stands for another item of the list, so an intersection or product follows its parents.
@@ -31,7 +31,7 @@ MOST_LETTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of the list: an expression, its name ('' for none) and whether it is hidden."""
+    """One item of the list: an expression, its name ('' for none) and whether it is hidden."""
 
     expression: str
     name: str = ""
@@ -45,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """An item with its region, or with the sentence that says why it has none."""
+    """An item with its region, or with a sentence that says why it has none."""
 
     item: Item
     label: str
@@ -54,7 +54,7 @@ class Resolved:
 
 
 def read(text: str) -> list[Item]:
-    """Return the items of a list text; empty parts are left out, what cannot be read is an error."""
+    """Return the items in a list text; empty parts are left out, and an unreadable one is an error."""
     items, complaints = read_leniently(text)
     if complaints:
         raise DomainError(complaints[0])
@@ -62,7 +62,7 @@ def read(text: str) -> list[Item]:
 
 
 def read_leniently(text: str) -> tuple[list[Item], list[str]]:
-    """Return the items that can be read and the sentences about what cannot, so that a page shows both."""
+    """Return the readable items and sentences about the others, so that a page can show both."""
     if len(text) > LONGEST_TEXT:
         return [], [f"The list has {len(text)} characters; at most {LONGEST_TEXT} are read."]
     items, complaints = [], []
@@ -102,7 +102,7 @@ def write(items: Iterable[Item]) -> str:
 
 
 def checked_name(name: str) -> str:
-    """Return a name that can stand in a list, or say what a name may hold."""
+    """Return a valid name for the list, or say what a name may contain."""
     name = name.strip()
     if name and not _NAME.fullmatch(name):
         msg = f"A name has up to 60 letters, digits, spaces or . , ' + -, got {name[:40]!r}."
@@ -116,7 +116,7 @@ def labels(items: Sequence[Item]) -> list[str]:
     for item in items:
         base = label = _label(item)
         count = 1
-        while label in out:  # one of as many labels is free
+        while label in out:  # one of this many labels is free
             count += 1
             label = f"{base} ({count})"
         out.append(label)
@@ -131,7 +131,7 @@ def _label(item: Item) -> str:
 def expand(expression: str, items: Sequence[Item]) -> str:
     """Return the expression with every @name replaced by that item's expression in brackets.
 
-    How long it becomes is computed before anything is put in: definitions that multiply are refused at once.
+    Its length is computed before anything is inserted: definitions that blow up are rejected at once.
     """
     by_name = {item.name: item.expression for item in items if item.name}
     length = _length(expression, by_name, {}, ())
@@ -146,7 +146,7 @@ def _with_parts(expression: str, by_name: Mapping[str, str]) -> str:
 
 
 def _length(expression: str, by_name: Mapping[str, str], known: dict[str, int], above: tuple[str, ...]) -> int:
-    """Return how many characters an expression has with its parts put in; each name is looked at once."""
+    """Return the length of an expression with its parts inserted; each name is visited once."""
     total = len(expression)
     for match in _REFERENCE.finditer(expression):
         name = match[1]
@@ -174,7 +174,7 @@ def resolve(items: Sequence[Item], reader: Callable[[str], TradeOff] = parse) ->
 
 
 def named(items: Sequence[Item], places: Iterable[int]) -> tuple[list[Item], list[str]]:
-    """Give every chosen item a name that @ can use (letters and digits) and return the list and those names."""
+    """Give every chosen item a name that works with @ (letters and digits) and return the list and those names."""
     out = list(items)
     names = []
     for index in places:
@@ -192,7 +192,7 @@ def _letter(index: int) -> str:
 
 
 def joined(items: Sequence[Item], places: Sequence[int], sign: str) -> list[Item]:
-    """Return the list with a new item that joins the chosen ones by & or *; it follows its parents."""
+    """Return the list with a new item that joins the chosen ones by & or * and follows its parents."""
     if len(places) < 2:
         msg = f"Choose at least two regions to join with {sign}."
         raise DomainError(msg)
@@ -204,7 +204,7 @@ def joined(items: Sequence[Item], places: Sequence[int], sign: str) -> list[Item
 
 
 def renamed(items: Sequence[Item], index: int, name: str) -> list[Item]:
-    """Return the list with one item renamed; those that refer to it follow, with a name that @ can use."""
+    """Return the list with one item renamed; references to it follow, with a name that works with @."""
     old, new = items[index].name, checked_name(name)
     if any(item.name == new for item in items if new and item is not items[index]):
         msg = f"The list already has a region named {new!r}."

@@ -1,4 +1,4 @@
-"""Local privacy as its page shows it: what is asked, the specs of the figures, and sentences."""
+"""Local privacy for its page: the question, the specs of the figures, and sentences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ BEST, TWO, MANY = "best channel", "binary mechanism", "randomized response"
 CHANNELS = {BEST: "best", TWO: "binary", MANY: "randomized_response"}
 MOST_TIMES = 1000
 MOST_PAGE_EPSILON = 20.0
-LONGEST = 4000  # characters of a list of probabilities
+LONGEST = 4000  # characters in a list of probabilities
 DEFAULTS: dict[str, Any] = {
     "local_p0": "0.5, 0.3, 0.2",
     "local_p1": "0.2, 0.35, 0.45",
@@ -68,7 +68,7 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class LocalPrivacyView:
-    """What the page is asked: the hypotheses, the promise, what is drawn, and which channel is looked at."""
+    """The question: the hypotheses, the promise, what is drawn, and which channel is shown."""
 
     question: Hypotheses
     promise: LocalPromise
@@ -112,7 +112,7 @@ class LocalPrivacyView:
 
 
 def read_masses(text: str, name: str) -> tuple[float, ...]:
-    """Return probabilities typed as 0.5, 1/3, 2e-1, or say what is wrong with them."""
+    """Return probabilities typed as 0.5, 1/3, 2e-1; raise if something is wrong with them."""
     if len(text) > LONGEST:
         msg = f"{name} may have at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
@@ -124,7 +124,7 @@ def read_masses(text: str, name: str) -> tuple[float, ...]:
 
 
 def read_names(text: str) -> tuple[str, ...]:
-    """Return the names typed between commas; none if the field is empty."""
+    """Return the comma-separated names; none if the field is empty."""
     return tuple(part.strip() for part in text[:LONGEST].split(",")) if text.strip() else ()
 
 
@@ -132,7 +132,7 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def channel_of(view: LocalPrivacyView) -> Channel:
-    """Return the channel looked at, made by the calls of the figure's own recipe."""
+    """Return the channel shown, made by the calls of the figure's own recipe."""
     spec = {name: value for name, value in view.spec("channel").items() if value is not None}
     channel: Channel = intermediate(spec, "answering")
     return channel
@@ -144,7 +144,7 @@ def checks(view: LocalPrivacyView) -> pd.DataFrame:
 
 
 def regime_sentence(view: LocalPrivacyView) -> str:
-    """Say where the simple channels are as good as the best one; empty where that is not known."""
+    """Say where the simple channels are as good as the best one; return an empty text if that is unknown."""
     if why_not(view.question, view.promise):
         return ""
     points = grid(view.question, view.promise)

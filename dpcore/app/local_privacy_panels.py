@@ -1,4 +1,4 @@
-"""The parts of the page of local privacy: each shows widgets and hands back what they say."""
+"""The parts of the local privacy page: each shows widgets and returns their input."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ERRORS = even_values(0.01, 0.49, 48)
 
 
 def ask(counting: DeltaGenerator, answering: DeltaGenerator) -> LocalPrivacyView | None:
-    """Show the fields, those about people and about repeated answers in their places; None with the error shown."""
+    """Show all fields, some in places of their own; return None, with the error shown, if one is wrong."""
     promise = _promise()
     left, right = st.columns(2)
     with left:
@@ -90,7 +90,7 @@ def moved(view: LocalPrivacyView, held: Mapping[str, str]) -> LocalPrivacyView:
 
 
 def _people() -> tuple[float | None, float | None, bool]:
-    """Ask how often the analyst may be wrong, and whether people are to be counted exactly."""
+    """Ask how often the analyst may be wrong, and whether to count people exactly."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
         alarm = slider_field("False alarms", "local_alarm", "0.05", _ERRORS, _ERROR)
@@ -137,7 +137,7 @@ def _question() -> Hypotheses | None:
 
 
 def _table(texts: list[str], names: str) -> None:
-    """Show the distributions as a table to edit, also while they do not add up; what is changed goes into the texts."""
+    """Show the distributions as an editable table, even if they do not add up to 1; changes go into the texts."""
     cells = [[part.strip() for part in text.replace(";", ",").split(",")][: MOST_LETTERS + 1] for text in texts]
     size = max(map(len, cells))
     letters = [*read_names(names)[:size], *(str(i + 1) for i in range(len(read_names(names)), size))]
@@ -215,7 +215,7 @@ def say_limits(view: LocalPrivacyView) -> None:
 
 
 def say_people(view: LocalPrivacyView) -> None:
-    """Say how many people it takes."""
+    """Say how many people are needed."""
     try:
         with work.progress("Counting people"):
             st.markdown(sentence(people_sentence(view)))

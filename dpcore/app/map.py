@@ -1,4 +1,4 @@
-"""The page Map: what is asked, as the spec of its figure."""
+"""The page Map: its question, as the spec of the figure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DEFAULTS: dict[str, Any] = {
 FIELDS = ("map_first", "map_second", "map_third")
 SLIDERS = tuple(f"map_{name}_slider" for name in ARGUMENTS)
 LIVE_CELLS = 400
-"""Cells of a map that is drawn again while a slider is held; a larger one waits until it is released."""
+"""Cells of a map that is redrawn while a slider is held; a larger one waits until it is released."""
 HEIGHT = 420
 
 
@@ -76,7 +76,7 @@ class MapQuery:
         return self.grid.size <= LIVE_CELLS
 
     def declare(self) -> None:
-        """Tell the page how much work the map will be: that of its dearest corner for every cell."""
+        """Tell the page how much work the map will be: every cell counts as its most expensive corner."""
         grid = self.grid
         ends = [tuple(len(values) - 1 if last else 0 for _, values in grid.axes) for last in (False, True)]
         regions = [work.region(filled(grid.expression, grid.values(places)))[0] for places in ends]
@@ -89,7 +89,7 @@ class MapQuery:
 
 
 def argument_of(measure: str) -> str | None:
-    """Return the argument that a measure is asked at on this page, if it has one."""
+    """Return the argument of a measure on this page, if it has one."""
     return next((name for name in MEASURES[measure].arguments if name in MEASURES[measure].needed), None)
 
 

@@ -16,7 +16,7 @@ _VALUES_HELP = "A list 1,2,5, a range 0.5:4:0.25, or 1e-4..0.1/12 for twelve val
 
 
 def ask() -> model.MapQuery | None:
-    """Show the fields; return what they ask, or None with the reason shown under its field."""
+    """Show the fields; return the query, or None with the reason shown under the field."""
     expression = inputs.text_field(
         "Expression with {holes}", "map_expression", model.DEFAULTS["map_expression"], _EXPRESSION_HELP
     )

@@ -1,4 +1,4 @@
-"""A mechanism as its page shows it: the specs of its pictures, and what is said about it."""
+"""A mechanism for its page: the specs of its pictures, and the statements about it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _GOAL_DIGITS, _ALL_DIGITS = 6, 17  # of the number that meets a goal: as a rule,
 
 @dataclass(frozen=True)
 class MechanismView:
-    """A mechanism as it is written, the test chosen on its region, and the delta at which statements are made."""
+    """A mechanism as written, the test chosen on its region, and the delta at which statements are made."""
 
     text: str
     alpha: float
@@ -85,12 +85,12 @@ class MechanismView:
 
     @property
     def claim(self) -> Claim | None:
-        """What is usually claimed about it."""
+        """The usual claim about it."""
         return result(claim, self.mechanism)
 
     @property
     def points(self) -> list[dict[str, Any]]:
-        """The points on the region: the test drawn, and the best one where that is another."""
+        """The points on the region: the test drawn, and the best one if it differs."""
         best = {"alpha": self.alpha, "beta": self.border[0], "label": "best test"}
         if self.test is None:
             return [best]
@@ -129,7 +129,7 @@ def border(mechanism: TradeOff, rates: Sequence[float]) -> list[tuple[float, flo
 
 
 def read(text: str) -> tuple[Mechanism, tuple[str, ...]]:
-    """Return the mechanism that a text names, and what the library warned about."""
+    """Return the mechanism that a text names, and the library's warnings."""
     if len(text) > LONGEST:
         msg = f"A mechanism may have at most {LONGEST} characters, got {len(text)}."
         raise DomainError(msg)
@@ -177,7 +177,7 @@ def loss_spec(view: MechanismView) -> dict[str, Any]:
 
 
 def statement_table(view: MechanismView) -> pd.DataFrame:
-    """Return one row per statement: what holds, how it is written, what the number is and of which region."""
+    """Return one row per statement: what holds, how it is written, the kind of the number and its region."""
     rows = [(s.notion, "" if s.region is None else str(s.region), s.words, s.kind) for s in view.statements]
     tv, what = best_advantage(view.mechanism)
     rows.append(("total variation", f"tv({tv!r})", f"η = {outward(tv, 5)} (rounded up).", what))

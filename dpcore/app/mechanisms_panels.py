@@ -1,4 +1,4 @@
-"""The parts of the page of mechanisms: each shows widgets and hands back what they say."""
+"""The parts of the page Mechanisms: each shows widgets and returns their input."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ MOST_COPIES = 10**6
 CHART, FRAME = "mechanism_regions", "mechanism_regions_frame"
 SLIDERS = "_mechanism_sliders"  # keys of the sliders of the mechanism's parameters
 ALPHAS = [numeral(rate) for rate in RATES]
-NOISE_HEIGHT, REGION_HEIGHT = 330, 460  # the noise and its sliders fit one screen
+NOISE_HEIGHT, REGION_HEIGHT = 330, 460  # the noise and its sliders fit on one screen
 DELTAS = ["0", *inputs.round_values(-12, 0)]
 
 
 def ask() -> MechanismView | None:
-    """Show the fields and return what they say; None with the error shown."""
+    """Show the fields and return their values; None, with the error shown, if one is wrong."""
     st.session_state[SLIDERS] = []
     place, tests, texts = st.container(), st.container(), st.container()
     with texts, st.expander("The mechanism as text", icon=":material/edit_note:"):
@@ -100,7 +100,7 @@ def moved(view: MechanismView, held: Mapping[str, str]) -> MechanismView:
 
 
 def _number(label: str, key: str, parameter: Parameter, words: str) -> Any:
-    """Show a field for a number that the link carries; a wrong one is explained under it and None returned."""
+    """Show a field for a number that the link carries; for a wrong one, explain it below and return None."""
     text = st.text_input(label, DEFAULTS[key], key=key, bind="query-params", help=words).strip()
     try:
         return read_value(parameter, text)
@@ -126,14 +126,14 @@ def _pick(mechanism: Mechanism | None) -> None:
 
 
 def _take_kind() -> None:
-    """Take the mechanism chosen; a parameter that the former one has too, such as ε, keeps what was typed."""
+    """Switch to the chosen mechanism; a parameter shared with the former one, such as ε, keeps its typed value."""
     name = st.session_state.get("kind_of_noise")
     if name is not None:
         page.change("expression", _with_typed(registry.lookup(name), str(st.session_state.get("expression") or "")))
 
 
 def _with_typed(entry: Entry, former: str) -> str:
-    """Return the example of a mechanism with the numbers of the former text that it takes."""
+    """Return the example of a mechanism with the numbers of the former text that it accepts."""
     example = forms.example(entry)
     try:
         old, _ = read(former.strip())
@@ -147,12 +147,12 @@ def _with_typed(entry: Entry, former: str) -> str:
         text = expression(entry, arguments)
         read(text)
     except DpcoreError:
-        return example  # a former number is outside of the new domain
+        return example  # a former number is outside the new domain
     return text
 
 
 def _fields(mechanism: Mechanism, text: str) -> None:
-    """Show the parameters as they were typed; they follow the text, and write it when they change."""
+    """Show the parameters as typed; they follow the text and update it when they change."""
     written = _written(text, mechanism)
     key = f"noise_{written.entry.name}"
     if st.session_state.get("_noise_text") != text:
@@ -162,13 +162,13 @@ def _fields(mechanism: Mechanism, text: str) -> None:
 
 
 def _written(text: str, mechanism: Mechanism) -> Written:
-    """Return the mechanism as it is written, or as it would be where fields cannot show the text."""
+    """Return the mechanism as written, or as it would be written if fields cannot show the text."""
     repeated = copies(text, mechanism)
     return of(mechanism) if repeated is None else repeated.written
 
 
 def show_source(mechanism: Mechanism) -> None:
-    """Show formula, assumptions and source; a formula needs the whole width."""
+    """Show the formula, assumptions and source; a formula needs the full width."""
     with st.expander("Formula and source", icon=":material/function:"):
         entry = mechanism.entry
         st.latex(entry.formula)
@@ -177,7 +177,7 @@ def show_source(mechanism: Mechanism) -> None:
 
 
 def _take_fields(name: str) -> None:
-    """Write what the fields say into the text; a value outside its domain stays in its field, explained there."""
+    """Write the fields into the text; a value outside its domain stays in its field, with an explanation."""
     try:
         text = forms.typed(registry.lookup(name), f"noise_{name}")
     except DpcoreError:
@@ -203,7 +203,7 @@ def show_noise(view: MechanismView) -> None:
 
 
 def say_noise(view: MechanismView) -> None:
-    """Say what the noise shows, and how the test compares with the best one; an error stands where the picture would be."""
+    """Describe the noise and compare the test with the best one; an error appears in place of the picture."""
     with suppress(DpcoreError), work.progress("Drawing"):
         if not view.no_noise:
             figure.words(figure.figure_of(noise_spec(view), height=NOISE_HEIGHT))
@@ -225,7 +225,7 @@ def show_region(view: MechanismView) -> None:
 
 def handles(view: MechanismView) -> list[Handle]:
     """Return what can be dragged: the best test on the border of the region."""
-    rates = sorted({*RATES, view.alpha})  # the places of the slider
+    rates = sorted({*RATES, view.alpha})  # the positions of the slider
     with work.progress("Drawing"):
         path = [(rate, low) for rate, (low, _) in zip(rates, result(border, view.mechanism, rates), strict=True)]
     return [Handle(FRAME, "test_alpha_slider", tuple(path))]
@@ -234,7 +234,7 @@ def handles(view: MechanismView) -> list[Handle]:
 def offer(
     title: str, spec: Callable[[MechanismView], Mapping[str, Any]], view: MechanismView, *, key: str, link: bool = True
 ) -> None:
-    """Offer what a reader may take away of a picture, under its title; an error stands where the picture would be."""
+    """Offer a picture's table, files, code and link under its title; an error appears in place of the picture."""
     try:
         with work.progress("Describing"):
             source = spec(view)

@@ -25,7 +25,7 @@ class Door:
     Parameters
     ----------
     file : str
-        Path of the page's script, from the folder of the app.
+        Path of the page's script, relative to the app's folder.
     label : str
         Text of the link.
     purpose : str
@@ -44,17 +44,17 @@ class Door:
 
     @property
     def is_open(self) -> bool:
-        """Whether the widgets of the page, or its address, hold what the view sets."""
+        """Whether the page's widgets or its address match the view."""
         return all(st.session_state.get(key, st.query_params.get(key)) == text for key, text in self.state.items())
 
     @property
     def _page(self) -> Page | str:
-        """What Streamlit knows of the page; from its path alone it would look for the file in every run."""
+        """Streamlit's record of the page; from a path alone it would look for the file in every run."""
         context = get_script_run_ctx()
         return self.file if context is None else _page(context.main_script_path, self.file)
 
     def point(self, words: str, **state: str) -> None:
-        """Show a link to the page inside another one; a page that runs alone, without the app, has none."""
+        """Show a link to the page inside another one, unless that page runs alone, without the app."""
         with suppress(StreamlitPageNotFoundError):
             st.page_link(self.file, label=words, icon=f":material/{self.icon}:", query_params=state or None)
 
@@ -66,7 +66,7 @@ class Door:
 
 @cache
 def _page(app: str, file: str) -> Page:
-    """Return a page of an app, which is named by its main script; the main script itself is the page at the root."""
+    """Return a page of an app, identified by its main script, which itself is the page at the root."""
     return st.Page(file, default=Path(app).name == file)
 
 
@@ -170,11 +170,11 @@ FOUR: Final = (
 
 
 UNMARKED: Final = "other_view"
-"""Key of the containers of links to other views of the current page; Streamlit would mark them too."""
+"""Key of the containers for links to other views of the current page, which Streamlit would mark too."""
 
 
 def is_other_view(door: Door) -> bool:
-    """Whether another link leads to the view that is open: of Guide and Glossary, one is the current."""
+    """Whether another link leads to the open view: only one of Guide and Glossary is current."""
     views = [one for group in GROUPS for one in group.doors if one.file == door.file and one.state]
     return not door.is_open if door.state else any(view.is_open for view in views)
 

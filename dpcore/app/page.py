@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_KEPT", "Preset", "data_folder", "presets"]
 
 MOST_KEPT = 50
-_LOCAL: Final = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # addresses that reach one machine only
+_LOCAL: Final = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # addresses that only reach this machine
 LENGTH: Final = "link_length"
 """Query parameter with the length of a link that was too long to read."""
 
@@ -46,10 +46,11 @@ _STYLE: Final = """<style>
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-under_controls"]) { order: 1; }
 }
 </style>"""
-"""Streamlit leaves six empty lines above a page; the chart and its controls should fit on one screen. On a narrow screen the
-button that opens the sidebar needs some of that room. A badge needs a frame inside a box of its own colour. Choices that do
-not fit into one row wrap; Streamlit would hide the last ones. Titles of the guide stand at the left, also if they need two lines. Of two links to
-one page, the one to another view is not marked. On a phone the columns stand one under the other, as close as rows, and `under_controls` comes last."""
+"""Streamlit leaves six empty lines above a page, but the chart and its controls should fit on one screen. On a narrow
+screen the button that opens the sidebar needs some of that room. A badge needs a frame inside a box of its own colour.
+Choices that do not fit in one row wrap; Streamlit would hide the last ones. Titles of the guide are left-aligned, even
+on two lines. Of two links to one page, the one to another view is not marked. On a phone the columns are stacked as
+closely as rows, and `under_controls` comes last."""
 
 
 def setup(title: str, lead: str) -> None:
@@ -67,7 +68,7 @@ def setup(title: str, lead: str) -> None:
 
 
 def under_controls(name: str) -> DeltaGenerator:
-    """Return a container under a chart; where columns stand one under the other, it comes after the chart's controls."""
+    """Return a container under a chart; where columns are stacked, it comes after the chart's controls."""
     return st.container(key=f"under_controls_{name}")
 
 
@@ -179,7 +180,7 @@ def guide(name: str) -> None:
 
 
 def drawer(label: str, icon: str, key: str) -> DeltaGenerator | None:
-    """Show a closed expander; return it once it is open: what is in it costs nothing until somebody looks."""
+    """Show a closed expander and return it once it is open: its content costs nothing until then."""
     box = st.expander(label, icon=f":material/{icon}:", on_change="rerun", key=key)
     return box if box.open else None
 
@@ -187,7 +188,7 @@ def drawer(label: str, icon: str, key: str) -> DeltaGenerator | None:
 def linked(defaults: Mapping[str, Any], *, needed: bool = True) -> None:
     """Declare what the page's link contains: the keys of widgets bound to the address, each with its default.
 
-    A key that starts with _ is private to the session. What is not `needed` is left out.
+    A key that starts with _ is private to the session. Keys that are not `needed` are left out.
     """
     for key, value in defaults.items():
         if needed and not key.startswith("_"):
@@ -218,7 +219,7 @@ def _address() -> None:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return a value as the texts of a link; an empty text clears a choice."""
+    """Return a value as texts for a link; an empty text clears a choice."""
     return [""] if value is None or value == [] else parameters(value)
 
 
@@ -226,7 +227,7 @@ def link() -> str:
     """Return the link that restores the current state of the page.
 
     It is built from the values themselves, including those of hidden widgets, and not from the browser's address,
-    which may be out of date. Defaults are part of it, since they may change with the version, unless it would get too long.
+    which may be out of date. It includes defaults, which may change between versions, unless it would get too long.
     """
     base = str(getattr(st.context, "url", "") or "").split("?", maxsplit=1)[0]
     state: dict[str, Any] = {}
@@ -243,7 +244,7 @@ def link() -> str:
 
 
 def link_box() -> None:
-    """Show the link to copy, or say that it is too long."""
+    """Show the link for copying, or say that it is too long."""
     address = link()
     if len(address) > LONGEST_LINK:
         st.info(

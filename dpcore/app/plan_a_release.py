@@ -1,4 +1,4 @@
-"""The view of the planner's page: a plan as its link carries it, and the spec of its figure."""
+"""The view of the planner page: a plan as carried by its link, and the spec of its figure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ DEFAULTS: dict[str, Any] = {
     "plan_rows": "1200",
     "plan_picture": "errors",
 }
-HEIGHT: Final = 330  # the picture, its sentence and the controls fit one screen
+HEIGHT: Final = 330  # the picture, its sentence and the controls fit on one screen
 STATUS, INCLUDED = "status", "included"
 
 
@@ -70,7 +70,7 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class PlanDraft:
-    """What was typed: every answer, right or wrong, the public facts, and the other fields of the plan.
+    """What was typed: every answer, valid or not, the public facts, and the other fields of the plan.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class PlanDraft:
     facts : tuple of dict
         The list of public facts, as typed.
     columns : tuple of PublicColumn
-        The facts that can be read.
+        The valid facts.
     problems : tuple of str
         What is wrong with the others.
     options : dict of str to object
@@ -94,22 +94,22 @@ class PlanDraft:
 
     @property
     def plan(self) -> ReleasePlan | None:
-        """The plan of the answers that can be read; None if there are none."""
+        """The plan of the valid answers; None if there are none."""
         answers = tuple(row.answer for row in self.rows if row.answer is not None)
         return ReleasePlan(answers, self.columns, **self.options) if answers else None
 
     def column(self, name: str) -> PublicColumn | None:
-        """Return what is public about a column, None if nothing is."""
+        """Return what is public about a column; None if nothing is."""
         return next((column for column in self.columns if column.name == name), None)
 
 
 def draft_of(answers: str, columns: str, options: dict[str, Any], known: Sequence[str] = ()) -> PlanDraft:
-    """Return the plan that two lists and the other fields describe.
+    """Return the plan described by two lists and the other fields.
 
     Parameters
     ----------
     answers, columns : str
-        The lists as the link carries them.
+        The lists as carried by the link.
     options : dict of str to object
         The other fields of `ReleasePlan`.
     known : sequence of str, default ()
@@ -133,7 +133,7 @@ def draft_of(answers: str, columns: str, options: dict[str, Any], known: Sequenc
 def _row(
     cells: Mapping[str, str], columns: tuple[PublicColumn, ...], options: dict[str, Any], known: Sequence[str]
 ) -> PlanRow:
-    """Return an answer that is judged alone, so that a wrong one does not take the others with it."""
+    """Return an answer that is checked on its own, so that a wrong one does not affect the others."""
     try:
         answer = answer_of(cells)
         used = [answer.column, answer.by, *answer.condition.columns, *answer.base.columns]
@@ -150,7 +150,7 @@ def _row(
 
 @dataclass(frozen=True)
 class PlanView:
-    """A plan, its table if one is open, and which picture of it is drawn."""
+    """A plan, its table if one is open, and the picture to draw."""
 
     plan: ReleasePlan
     picture: str
@@ -167,7 +167,7 @@ class PlanView:
 
     @Lazy
     def data(self) -> PlanTable | None:
-        """The columns of the table that the plan uses, read as the recipe of the figure does; None without a table."""
+        """The table columns that the plan uses, read as in the figure's recipe; None without a table."""
         with kept_by(work.keeper(self.store)):
             data: PlanTable | None = intermediate(self.spec, "table_data")
         return data
@@ -180,7 +180,7 @@ class PlanView:
 
     @property
     def release(self) -> PlannedRelease | None:
-        """The plan beside its table; None without a table."""
+        """The plan applied to its table; None without a table."""
         return None if self.data is None else PlannedRelease(self.solution, self.data)
 
     @Lazy
@@ -207,6 +207,6 @@ class PlanView:
 
 
 def view_of(draft: PlanDraft, table: OpenTable | None, picture: str, store: work.ResultCache) -> PlanView | None:
-    """Return what is drawn, with results about a plan without a table in `store`; None as long as no answer can be read."""
+    """Return the view, with results about a plan without a table in `store`; None if no answer is valid."""
     plan = draft.plan
     return None if plan is None else PlanView(plan, picture, store if table is None else table.store, table)

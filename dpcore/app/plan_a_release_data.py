@@ -1,4 +1,4 @@
-"""The table of the planner's page: a shipped one, or the visitor's own CSV, which stays in the visitor's session."""
+"""The table of the planner page: a shipped one, or the visitor's own CSV, which stays in the visitor's session."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _FORMER = "_plan_former_table"  # which table was open when the page was last shown
 _STORE = "_plan_store"
-_ROUND = "_plan_round"  # a new uploader for every time that a shipped table is chosen: it lets go of the file
+_ROUND = "_plan_round"  # a new uploader each time a shipped table is chosen, which drops the file
 
 
 def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None]:
-    """Show which table is open; return it with what it suggests, None, with the reason `below`, if there is none."""
+    """Show the choice of table; return it with its suggestions, or None with the reason shown `below`."""
     options = list(dict.fromkeys((DEFAULTS["plan_table"], *sample_tables(), UPLOAD)))
     linked = st.query_params.get("plan_table", options[0])  # a link is known here before its menu is shown
     now = str(st.session_state.get("plan_table", linked))
@@ -50,7 +50,7 @@ def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None
             if file is not None:  # Reset, Undo or an example has chosen another table
                 _let_go()
             name = str(chosen)
-            SHIPPED.cache = work.cache().cache  # results about tables that everybody has are shared by all visitors
+            SHIPPED.cache = work.cache().cache  # results about shipped tables are shared by all visitors
             return OpenTable(sample_sheet(name), {"sample": name}, SHIPPED, name=name), _declared(name)
         if file is None:
             below.info(
@@ -74,7 +74,7 @@ def ask(below: DeltaGenerator) -> tuple[OpenTable | None, TableSuggestion | None
 
 
 def own_store() -> work.ResultCache:
-    """Return the session's cache for a plan whose file is not open: it is the visitor's own, too."""
+    """Return the session's cache for a plan whose file is not open, since that is the visitor's own, too."""
     if _STORE not in st.session_state:
         st.session_state[_STORE] = work.ResultCache(uploads.MOST_OWN)
     own: work.ResultCache = st.session_state[_STORE]
@@ -100,7 +100,7 @@ def _declared(name: str) -> TableSuggestion:
 
 
 def _other_table() -> None:
-    """Begin a plan for another table; the file of the old one is let go."""
+    """Begin a plan for another table and drop the file of the old one."""
     chosen = str(st.session_state["plan_table"])
     if chosen != UPLOAD:
         _let_go()
@@ -108,19 +108,19 @@ def _other_table() -> None:
 
 
 def _let_go() -> None:
-    """Let go of a file: what was read of it, and the file itself, for which the next uploader has no room."""
+    """Drop a file and what was read from it; the next uploader starts empty."""
     uploads.forget(_uploader())
     st.session_state[_ROUND] = int(st.session_state.get(_ROUND, 0)) + 1
 
 
 def _opened() -> None:
-    """Take a file: a plan for such a file stays, one for a shipped table ends."""
+    """Accept a file: a plan for an uploaded file stays, one for a shipped table ends."""
     if st.session_state.get(f"{_uploader()}_file") is not None and st.session_state.get("plan_table") != UPLOAD:
         _begin(UPLOAD)
 
 
 def _begin(table: str) -> None:
-    """Empty the plan, with the public facts of a shipped table; one Undo brings back the old one with its table."""
+    """Start a new plan, with the public facts of a shipped table; one Undo restores the old plan and its table."""
     columns = [] if table == UPLOAD else [column_cells(public(one)) for one in _declared(table).columns]
     fresh = {
         "plan_table": table,
@@ -145,7 +145,7 @@ def public(one: ColumnSuggestion, *, from_data: bool = False) -> PublicColumn:
 
 
 def _columns_used(plan: ReleasePlan) -> object:
-    """Return what of a plan decides the columns that are read, whatever its budget."""
+    """Return the part of a plan that determines which columns are read, whatever its budget."""
     return (*map(tuple, used_columns(plan)), plan.records, plan.person_column)
 
 

@@ -48,7 +48,7 @@ _ERROR = "_plan_form_error"
 
 
 def ask(draft: PlanDraft, columns: Sequence[str], suggestion: TableSuggestion | None) -> None:
-    """Show the form; Add writes the answer, and what is public about its column, into the plan.
+    """Show the form; Add writes the answer and what is public about its column into the plan.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def ask(draft: PlanDraft, columns: Sequence[str], suggestion: TableSuggestion | 
     columns : sequence of str
         The columns of the table.
     suggestion : TableSuggestion or None
-        What the table suggests about them.
+        The table's suggestions about them.
     """
     names = list(columns) or [column.name for column in draft.columns]
     column = st.selectbox(
@@ -86,7 +86,7 @@ def ask(draft: PlanDraft, columns: Sequence[str], suggestion: TableSuggestion | 
 
 
 def _sort(known: PublicColumn | None, guess: ColumnSuggestion | None) -> str:
-    """Return whether a column holds numbers or text: as stated, as the file suggests, or numbers."""
+    """Return whether a column holds numbers or text: as stated, otherwise as the file suggests, otherwise numbers."""
     if known is not None:
         return TEXT if known.categories else NUMBERS
     return guess.kind if guess is not None else NUMBERS
@@ -99,7 +99,7 @@ def facts_words(column: PublicColumn) -> str:
 
 
 def _ask_details(kind: str, others: Sequence[str]) -> dict[str, str]:
-    """Show the fields of a kind of answer, and return its cells."""
+    """Show the fields for a kind of answer, and return its cells."""
     cells: dict[str, str] = {}
     if kind == "quantile":
         cells["level"] = st.text_input("Which quantile", "0.5", key="plan_form_level", help="0.5 is the median.")
@@ -166,7 +166,7 @@ def _typed_facts(name: str, sort: str) -> dict[str, str]:
 
 
 def _is_suggestion(typed: Mapping[str, str], guess: ColumnSuggestion | None) -> bool:
-    """Whether somebody takes exactly what the file suggests."""
+    """Whether the input is exactly what the file suggests."""
     try:
         return guess is not None and column_of(typed) == public(guess)
     except DpcoreError:
@@ -174,7 +174,7 @@ def _is_suggestion(typed: Mapping[str, str], guess: ColumnSuggestion | None) -> 
 
 
 def _add(draft: PlanDraft, cells: dict[str, str], sort: str, guess: ColumnSuggestion | None) -> None:
-    """Write an answer into the plan, or say in the form what is wrong with it."""
+    """Write an answer into the plan, or show in the form what is wrong with it."""
     cells = {
         name: str(st.session_state.get(f"plan_form_{name}", text) or "").strip() or text for name, text in cells.items()
     } | {name: cells[name] for name in ("answer", "column") if name in cells}

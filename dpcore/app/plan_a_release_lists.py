@@ -1,4 +1,4 @@
-"""The two lists of the planner's page, answers and public facts: CSV in the link, rows in the editors, objects in the plan."""
+"""The two lists of the planner page, answers and public facts: CSV in links, rows in editors, objects in plans."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NUMBERS: Final[dict[str, Parameter]] = {
 
 
 def cells_of(text: str, fields: Sequence[str], what: str) -> list[dict[str, str]]:
-    """Return the rows of a table that the link carries as CSV, its first line naming the columns.
+    """Return the rows of a table that the link carries as CSV, with the column names in the first line.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def cells_of(text: str, fields: Sequence[str], what: str) -> list[dict[str, str]
     fields : sequence of str
         The columns it may have.
     what : str
-        What it lists, for messages.
+        What the rows are, for messages.
     """
     if len(text) > LONGEST_TEXT:
         msg = f"The list of {what} may have at most {grouped(LONGEST_TEXT)} characters, got {grouped(len(text))}."
@@ -68,7 +68,7 @@ def cells_of(text: str, fields: Sequence[str], what: str) -> list[dict[str, str]
 
 
 def text_of(rows: Sequence[Mapping[str, str]], fields: Sequence[str], always: Sequence[str]) -> str:
-    """Return rows as the text that `cells_of` reads; columns that no row uses are left out, except some."""
+    """Return rows as the text that `cells_of` reads; unused columns are left out, except some."""
     used = [name for name in fields if name in always or any(row.get(name) for row in rows)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -77,12 +77,12 @@ def text_of(rows: Sequence[Mapping[str, str]], fields: Sequence[str], always: Se
 
 
 def answers_text(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return answers as the link carries them."""
+    """Return answers in the form carried by the link."""
     return text_of(rows, ANSWER_FIELDS, ANSWER_FIELDS[:4])
 
 
 def columns_text(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return public facts as the link carries them."""
+    """Return public facts in the form carried by the link."""
     return text_of(rows, COLUMN_FIELDS, COLUMN_FIELDS[:4])
 
 
@@ -91,7 +91,7 @@ def _values(cells: Mapping[str, str]) -> dict[str, Any]:
 
 
 def answer_of(cells: Mapping[str, str]) -> PlanAnswer:
-    """Return the answer of a row; an error says what is wrong with it."""
+    """Return the answer in a row; an error says what is wrong with it."""
     values = _values(cells)
     kind = values.pop("answer", "")
     if not kind:
@@ -101,7 +101,7 @@ def answer_of(cells: Mapping[str, str]) -> PlanAnswer:
 
 
 def column_of(cells: Mapping[str, str]) -> PublicColumn:
-    """Return the public facts of a row; an error says what is wrong with it."""
+    """Return the public facts in a row; an error says what is wrong with it."""
     facts = _values(cells)
     listed = facts.pop("categories", "")
     facts["from_data"] = bool(facts.get("from_data"))
@@ -121,18 +121,18 @@ def column_cells(column: PublicColumn) -> dict[str, str]:
 
 
 def category_list(names: Sequence[str]) -> str:
-    """Return categories as one text with commas between them."""
+    """Return categories as a comma-separated text."""
     quoted = [f'"{name}"' if "," in name or '"' in name else name for name in names]
     return ", ".join(quoted)
 
 
 def condition_of(column: str, category: str) -> str:
-    """Return the condition that a column holds a category, quoted only where it must be."""
+    """Return the condition that a column has a category, quoted only if necessary."""
     name = column if column.isidentifier() and column not in ("and", "in") else f"`{column}`"
     plain = category.isidentifier() and category.lower() not in ("and", "in")
     return f"{name} = {category if plain else repr_text(category)}"
 
 
 def repr_text(text: str) -> str:
-    """Return a text between single quotes, or double ones if it has a single one."""
+    """Return a text in single quotes, or in double quotes if it contains a single one."""
     return f'"{text}"' if "'" in text else f"'{text}'"

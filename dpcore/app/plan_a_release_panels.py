@@ -1,4 +1,4 @@
-"""The controls of the planner's page: who is protected, what is public, the answers, and the budget."""
+"""The controls of the planner page: who is protected, what is public, the answers, and the budget."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ HELP = {
 
 
 def ask_public(suggestion: TableSuggestion | None, *, is_shipped: bool) -> dict[str, Any] | None:
-    """Show who is protected and the number of records; return these fields of the plan, None if one is wrong."""
+    """Show who is protected and the number of records; return these fields of the plan, or None if one is wrong."""
     below = st.container()
     relation = st.segmented_control(
         "Neighbours",
@@ -101,7 +101,7 @@ def ask_public(suggestion: TableSuggestion | None, *, is_shipped: bool) -> dict[
 
 
 def _ask_rows(suggestion: TableSuggestion | None, *, is_shipped: bool, substitution: bool) -> int | None:
-    """Show the public number of records; return it, None if it is not stated, 0 if it is wrong."""
+    """Show the public number of records; return it, None if it is not stated, or 0 if it is wrong."""
     text: str = st.text_input(
         "Number of records, if it is public",
         DEFAULTS["plan_rows"],
@@ -127,7 +127,7 @@ def _ask_rows(suggestion: TableSuggestion | None, *, is_shipped: bool, substitut
 
 
 def edit_facts(draft: PlanDraft) -> None:
-    """Show the public facts of the columns, to be changed."""
+    """Show the public facts of the columns for editing."""
     st.caption(
         "What is known about the columns without the data: bounds of numbers, or the possible categories. Values outside the "
         "bounds are moved to them; other categories count as *other*."
@@ -175,7 +175,7 @@ def ask_texts() -> tuple[str, str]:
 
 
 def ask_budget() -> tuple[str, dict[str, Any] | None]:
-    """Show which picture is drawn, the budget and how it is split; return the picture and these fields of the plan.
+    """Show the choice of picture, the budget and its split; return the picture and these fields of the plan.
 
     The fields are None if one of them is wrong.
     """
@@ -257,7 +257,7 @@ def _take_weight(key: str, rows: list[dict[str, str]], places: Sequence[int]) ->
 
 
 def edit_answers(draft: PlanDraft, view: PlanView | None, errors: Sequence[str]) -> None:
-    """Show the list of answers, to be changed and removed, with the error of each, its charge and what is wrong with it."""
+    """Show the list of answers for editing, with the error of each, its charge and what is wrong with it."""
     charged: dict[int, str] = {}
     if view is not None:
         for number, charge in enumerate(view.charges, start=1):
@@ -298,7 +298,7 @@ def _editor(
     height: int,
     shown: Sequence[str] = (),
 ) -> None:
-    """Show a list that the link carries as text, to be changed; columns that are only shown come last."""
+    """Show a list that the link carries as text for editing; read-only columns come last."""
     import pandas as pd  # noqa: PLC0415  as slow as Streamlit's own import of it, which has happened by now
 
     names = [name for name in fields if name in always or any(row.get(name) for row in rows)]

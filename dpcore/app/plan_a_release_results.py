@@ -1,4 +1,4 @@
-"""What the planner's page gives to take away: the report, programs, a simulation and the rows of the ledger."""
+"""What the planner page produces: the report, programs, a simulation and the rows for the ledger."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ REPORT, PROGRAM, SIMULATION = "Report", "Program", "Simulate once"
 _ICONS = {REPORT: "description", PROGRAM: "terminal", SIMULATION: "casino"}
 PROGRAMS = {"OpenDP": "opendp", "numpy, not for release": "numpy"}
 _STYLE = "<style>.st-key-plan_report [data-testid='stMarkdownContainer'] { overflow-x: auto; }</style>"
-"""A wide table of the report scrolls on a phone; the page does not."""
+"""A wide table in the report scrolls on a phone; the page does not."""
 
 PROGRAM_HEIGHT = 420
 _CLOSED = "Open the table first: this needs the data themselves."
 
 
 def read(view: PlanView) -> bool:
-    """Read the table and solve the plan; return whether that could be done, with the reason shown if not."""
+    """Read the table and solve the plan; return whether that worked, with the reason shown if not."""
     try:
         with work.progress("Reading and planning", store=view.store):
             _ = view.solution, view.release
@@ -49,7 +49,7 @@ def read(view: PlanView) -> bool:
 
 
 def say_table(view: PlanView) -> None:
-    """Say what was read of the table, and which public facts were read off it; none of this is protected."""
+    """Say what was read from the table, and which public facts were read off it; none of this is protected."""
     if view.data is not None and view.table is not None and not view.table.name:
         st.caption(plain(f"For you alone: {' '.join(view.data.notes)}"))
     leaks = [column.name for column in view.plan.columns if column.from_data]
@@ -59,7 +59,7 @@ def say_table(view: PlanView) -> None:
 
 
 def error_texts(view: PlanView) -> list[str]:
-    """Return the 95 % error of every answer as the picture has it; empty if there is no picture."""
+    """Return the 95 % error of every answer as in the picture; empty if there is no picture."""
     try:
         with work.progress("Planning", store=view.store):
             table = figure.figure_of(view.spec, height=HEIGHT, store=view.store).table
@@ -69,7 +69,7 @@ def error_texts(view: PlanView) -> list[str]:
 
 
 def show(view: PlanView) -> None:
-    """Show the row of what can be made of a plan, and its open panels."""
+    """Show the row of outputs of a plan, and its open panels."""
     work.part(lambda: _panels(view))
 
 
@@ -100,7 +100,7 @@ def _panels(view: PlanView) -> None:
 
 
 def _report(view: PlanView) -> None:
-    """Show the report, which holds public numbers only, and offer it as files."""
+    """Show the report, which contains only public numbers, and offer it as files."""
     with work.progress("Writing", store=view.store):
         text = plan_report(view.plan)
     with st.container(horizontal=True):
@@ -121,7 +121,7 @@ def _report(view: PlanView) -> None:
         offer_label(release, key="plan_label", delta=view.plan.delta, epsilon=view.plan.epsilon, plan=view.plan)
     st.html(_STYLE)
     with st.container(border=True, key="plan_report"):
-        shown = text.replace("```toml", "```text")  # the colours of a language are too pale to read
+        shown = text.replace("```toml", "```text")  # syntax colours are too pale to read
         show_pieces(shown, figures_in(text, file="report.md"), "plan_report", store=view.store)
 
 
@@ -180,7 +180,7 @@ def _simulation(release: PlannedRelease | None) -> None:
 
 
 def open_ledger(view: PlanView) -> None:
-    """Open the ledger with the rows of the plan below those that the visitor has there already."""
+    """Open the ledger with the rows of the plan below those already there."""
     plan = view.plan
     text = ledger_text(view.solution, str(st.session_state.get(ledger.OWN) or ""))
     st.session_state[ledger.LONG] = text if len(text) > ledger.MOST_LINKED else ""
@@ -189,6 +189,6 @@ def open_ledger(view: PlanView) -> None:
 
 
 def ledger_text(solution: PlanSolution, own: str) -> str:
-    """Return the rows of a plan as a ledger, below the rows that are there already."""
+    """Return the rows of a plan as a ledger, below the rows already there."""
     new = to_csv(solution.ledger)
     return cells_to_csv([*all_cells(read_ledger(own)), *all_cells(read_ledger(new))]) if own else new

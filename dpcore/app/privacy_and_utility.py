@@ -1,4 +1,4 @@
-"""Privacy against utility as its page shows it: the state in the link, the specs of its pictures, and what is said."""
+"""Privacy against utility for its page: the state in the link, the specs of its pictures, and the statements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RECORDS = "n"  # moves the number of records
 COLUMNS = "d"  # the number of columns is that of the data and cannot move
 RELEASES = ("0", "1000", "10000", "100000")
 MOST_HELD = 1000
-"""Releases that are simulated at each point while a slider is held: more would not follow it."""
+"""Releases simulated at each point while a slider is held: more could not keep up with it."""
 
 KIND = Kind("utility", PAIRS, pair, "a query with its mechanism, such as count_laplace")
 read = KIND.read
@@ -62,7 +62,7 @@ def numbers_of(chosen: UtilityPair) -> dict[str, Parameter]:
 
 
 def movable(chosen: UtilityPair) -> dict[str, str]:
-    """Return name -> label of what can move: the main parameter first, and the number of records where it matters."""
+    """Return name -> label of what can move: the main parameter first, and the number of records if it matters."""
     known = {name: p for name, p in numbers_of(chosen).items() if name != COLUMNS}
     names = [chosen.main, *(name for name in known if name != chosen.main)]
     labels = {name: label_of(known[name]) for name in names if name in known}
@@ -85,7 +85,7 @@ class UtilityView:
 
     @Lazy
     def data(self) -> Dataset:
-        """The data, as the recipe of the figures makes them; what is read of a visitor's file is kept by the visitor alone."""
+        """The data, made as in the figures' recipe; what is read from a visitor's file is only kept for them."""
         with kept_by(work.keeper(self.source.store)):
             data: Dataset = intermediate(self.region_spec(), "data")
         return data
@@ -103,7 +103,7 @@ class UtilityView:
         return self._spec("utility", **own)
 
     def region_spec(self) -> Spec:
-        """Return the spec of the region at the present parameters."""
+        """Return the spec of the region at the current parameters."""
         return self._spec("utility_region")
 
     def release_spec(self) -> Spec:
@@ -116,11 +116,11 @@ class UtilityView:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether bounds are a choice between bias and noise here: for some queries, and one column of numbers."""
+        """Whether bounds trade bias for noise here: for some queries on one column of numbers."""
         return self.pair.clips and self.pair.wide_costs and not self.data.categories and self.data.d == 1
 
     def moved(self, held: Mapping[str, str]) -> UtilityView:
-        """Return the view with the value of a slider that is held, and less simulated."""
+        """Return the view with the value of a held slider and fewer simulated releases."""
         if not held:
             return self
         ((slider, text),) = held.items()

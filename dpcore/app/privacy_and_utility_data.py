@@ -44,9 +44,9 @@ _OTHERS = {"count": f"count them in a bin called {OTHER}", "drop": "leave their 
 
 @dataclass(frozen=True)
 class DataSource:
-    """Data: the fields of their spec, the files in them, how many records there are, and where results are kept.
+    """Data: the fields of their spec, their files, the number of records, and where results are kept.
 
-    `is_categorical` says that they are answers from a list, not numbers.
+    `is_categorical` means that they are answers from a list, not numbers.
     """
 
     fields: dict[str, Any]
@@ -57,13 +57,13 @@ class DataSource:
 
 
 def options() -> dict[str, str]:
-    """Return what the menu and the link say -> name of the sample; made-up data and an upload have none."""
+    """Return text in the menu and link -> name of the sample; made-up data and uploads have none."""
     named = {f"{name.split('.')[0]}: {about.title.split(': ')[1]}": name for name, about in samples().items()}
     return {**named, MADE_UP: "", UPLOAD: ""}
 
 
 def fitting(pair: UtilityPair, now: str) -> str:
-    """Return data that the pair can answer about, as the menu says them: those chosen now if possible."""
+    """Return data that suit the pair, as named in the menu: the current choice if possible."""
     known = options()
     if now in (MADE_UP, UPLOAD) or not pair.uses_data:
         return now
@@ -78,7 +78,7 @@ def fitting(pair: UtilityPair, now: str) -> str:
 
 
 def choose() -> str:
-    """Show the menu of the data and return what it says."""
+    """Show the data menu and return the choice."""
     name = st.selectbox(
         "Data",
         list(options()),
@@ -94,14 +94,14 @@ def choose() -> str:
 
 
 def ask(pair: UtilityPair, name: str) -> DataSource | None:
-    """Show what the data need and return them; None where something is to be corrected, which is said.
+    """Show the fields for the data and return the data; None, with the reason shown, if something must be corrected.
 
     Parameters
     ----------
     pair : UtilityPair
         The query, for which data may be made up.
     name : str
-        What the menu says.
+        The choice in the menu.
     """
     try:
         if not pair.uses_data:
@@ -125,7 +125,7 @@ def _other_data() -> None:
 
 
 def _public(name: str, pair: UtilityPair) -> DataSource:
-    """Return a sample or made-up data, cut to the size and bounds typed."""
+    """Return a sample or made-up data, cut to the typed size and bounds."""
     known = options()[name]
     whole = sample(known) if known else pair.example()
     most = whole.n if known else MOST_MADE_UP
@@ -194,7 +194,7 @@ def _limits(whole: Dataset) -> tuple[float | None, float | None]:
 
 
 def _upload(pair: UtilityPair) -> DataSource | None:
-    """Show the uploader and what the file needs; say what was read and what was lost."""
+    """Show the uploader and the fields for the file; say what was read and what was lost."""
     file = uploads.choose("utility")
     if file is None:
         st.info(
@@ -246,7 +246,7 @@ def _bounds() -> dict[str, Any] | None:
 
 
 def _categories(pair: UtilityPair) -> dict[str, Any] | None:
-    """Ask for the answers that may be there: declared, or named by the query; the app must not read them off the data."""
+    """Ask for the possible answers: declared, or named by the query; the app must not read them off the data."""
     text = st.text_input(
         "Categories, separated by commas",
         "",
@@ -265,13 +265,13 @@ def _categories(pair: UtilityPair) -> dict[str, Any] | None:
 
 
 def _quoted(name: str) -> str:
-    """Return one name of a list with commas between them."""
+    """Return one name for a comma-separated list."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
 
 
 def _read(file: UploadedFile, sheet: Sheet, column: str, how: dict[str, Any]) -> DataSource:
-    """Read the column as its spec says; what is made of it stays in the session. Say what became of every row."""
+    """Read the column according to its spec and say what became of every row; the result stays in the session."""
     mark = sheet.delimiter if sheet.delimiter in DELIMITERS else None
     fields = {"file": FILE, "delimiter": mark, "column": column, **how}
     files, store = {FILE: file.getvalue()}, uploads.store_of("utility", file)

@@ -1,4 +1,4 @@
-"""The parts of the page of privacy and utility: each shows widgets and hands back what they say."""
+"""The parts of the page Privacy and utility: each shows widgets and returns their input."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHOICES = {"utility_measure": "Utility", "utility_moves": "Against", "utility_of
 
 
 def ask(draws: DeltaGenerator) -> UtilityView | None:
-    """Show query, mechanism, data, what is drawn, and in `draws` the number of the draw; None with the error shown."""
+    """Show query, mechanism, data, drawing options and, in `draws`, the draw; None, with the error shown, if wrong."""
     st.session_state[SLIDERS] = []
     menus, axis, rows, data, texts = (st.container() for _ in range(5))
     with texts:
@@ -63,7 +63,7 @@ def ask(draws: DeltaGenerator) -> UtilityView | None:
 
 
 def _releases() -> int:
-    """Ask how much is simulated."""
+    """Ask how much to simulate."""
     releases = st.selectbox(
         "Simulated releases",
         RELEASES,
@@ -81,7 +81,7 @@ def sliders() -> list[str]:
 
 
 def _places(chosen: UtilityPair) -> dict[str, list[float]]:
-    """Return the values of the slider of each number."""
+    """Return the slider values of each number."""
     one, places = Dataset.example(1), dict[str, list[float]]()
     for name, parameter in numbers_of(chosen).items():
         values = pair_grid(chosen, one, name, STEPS)
@@ -90,7 +90,7 @@ def _places(chosen: UtilityPair) -> dict[str, list[float]]:
 
 
 def _read_text() -> UtilityPair | None:
-    """Show the texts that the link carries, and read the setting."""
+    """Show the texts that the link carries, and parse the setting."""
     with st.expander("The setting as text", icon=":material/edit_note:"):
         text = st.text_input(
             "Setting",
@@ -119,7 +119,7 @@ def _queries() -> dict[str, list[str]]:
 
 
 def _pick(chosen: UtilityPair | None, left: DeltaGenerator, right: DeltaGenerator) -> None:
-    """Show the two menus; they follow the text."""
+    """Show the two menus, which follow the text."""
     queries = _queries()
     query = chosen.query if chosen is not None else None
     st.session_state["utility_query"] = query
@@ -147,7 +147,7 @@ def _pick(chosen: UtilityPair | None, left: DeltaGenerator, right: DeltaGenerato
 
 
 def _mechanism(name: str, names: list[str]) -> str:
-    """Return the name of a mechanism in the menu; the title of the pair where two would have one name."""
+    """Return the menu name of a mechanism, or the title of the pair if two would share a name."""
     words = PAIRS[name].mechanism
     twice = [PAIRS[other].mechanism for other in names].count(words) > 1
     words = PAIRS[name].title if twice else words
@@ -161,7 +161,7 @@ def _take_query() -> None:
 
 
 def _take_mechanism() -> None:
-    """Change the mechanism; parameters of the same name keep their values where the new one allows them."""
+    """Change the mechanism; parameters with the same name keep their values if the new one allows them."""
     name = st.session_state.get("utility_mechanism")
     if name is None:
         return
@@ -179,7 +179,7 @@ def _take_mechanism() -> None:
 
 
 def take(new: UtilityPair) -> None:
-    """Set the page to another pair, with data, axis and measure that fit it; one Undo takes it back."""
+    """Set the page to another pair with suitable data, axis and measure; one Undo reverts it."""
     measures = {m.name for m in new.measures}
     state: dict[str, Any] = {"utility": KIND.text(new)}
     data = st.session_state.get("utility_data", DEFAULTS["utility_data"])
@@ -203,7 +203,7 @@ def _again(seed: int) -> None:
 
 
 def _ask_seed() -> int:
-    """Show the number of the draw with its button; a wrong number is explained, and the first is drawn."""
+    """Show the number of the draw with its button; a wrong number is explained, and the first draw is used."""
     st.header("One release")
     button = st.container()
     text = st.text_input(

@@ -1,4 +1,4 @@
-"""What the page of privacy and utility shows of a view: pictures, sentence, facts and the inverse question."""
+"""What the page Privacy and utility shows of a view: pictures, sentence, facts and the inverse question."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TARGET = LOSS.but(name="The target", high=1e15)
 
 
 def show_pictures(view: UtilityView) -> None:
-    """Say how far a release is off, and draw the error and the region; one that fails does not keep the others away."""
+    """Say how far off a release is, and draw the error and the region; if one fails, the others still appear."""
     store = view.source.store
     try:
         with work.progress("Computing", store=store):
@@ -67,15 +67,15 @@ def _picture(spec: Spec, key: str, words: str, store: work.ResultCache, *, apart
 
 
 def offer_plan(view: UtilityView) -> None:
-    """Show a link to the planner with this query as the first answer of a plan, if the query and its data suit."""
-    with suppress(DpcoreError):  # what is wrong with the data is said where they are drawn
+    """Show a link to the planner with this query as the first answer of a plan, if query and data are suitable."""
+    with suppress(DpcoreError):  # errors in the data are shown where they are drawn
         state = plan_state(view)
         if state:
             navigation.PLANNER.point("Use this in a release plan", **state)
 
 
 def plan_state(view: UtilityView) -> dict[str, str]:
-    """Return the state of the planner's page with this query as its one answer; empty if a plan has no such answer."""
+    """Return the state of the planner page with this query as its only answer; empty if plans have no such answer."""
     kind, fields = _PLANNED.get(view.pair.query, ""), view.source.fields
     table, _, column = str(fields.get("sample") or f"{UPLOAD}.{fields.get('column') or ''}").partition(".")
     if not kind or not column or view.data.d != 1:
@@ -120,7 +120,7 @@ def show_facts(view: UtilityView) -> None:
 
 
 def show_source(view: UtilityView) -> None:
-    """Show formula, assumptions and source of the query; a formula needs the whole width."""
+    """Show the query's formula, assumptions and source; a formula needs the full width."""
     with st.expander("Formula and source", icon=":material/menu_book:"):
         st.latex(view.pair.formula)
         st.markdown(plain(view.pair.assumptions))

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from dpcore.app.listing import Item
     from dpcore.regions.tradeoff import TradeOff
 
-HEIGHT, LEGEND_ROW = 420, 23  # the chart, its legend and its controls fit one screen
+HEIGHT, LEGEND_ROW = 420, 23  # the chart, its legend and its controls fit on one screen
 REGION, PROFILE, RATIO = "region", "profile δ(ε)", "ratio of δ"
 
 
 @dataclass(frozen=True, slots=True)
 class RegionLine:
-    """One line of the list: its label, its expression in full, and its region, or what is wrong with it."""
+    """One item of the list: its label, its full expression, and its region or what is wrong with it."""
 
     item: Item
     label: str
@@ -44,7 +44,7 @@ class RegionLine:
 
 
 def lines(items: Sequence[Item]) -> list[RegionLine]:
-    """Return every item with its region, its points computed; one that fails does not keep the others from the chart."""
+    """Return every item with its region and its points computed; if one fails, the others are still drawn."""
     return [_line(item, label, items) for item, label in zip(items, listing.labels(items), strict=True)]
 
 
@@ -90,7 +90,7 @@ def spec(every: Sequence[RegionLine], view: dict[str, Any], *, selected: str | N
 
 
 def height(every: Sequence[RegionLine], view: dict[str, Any]) -> int:
-    """Return a height that leaves the plot its size however many rows the legend has."""
+    """Return a height that keeps the plot's size however many rows the legend has."""
     labels = [line.label for line in every if line.drawn]
     if not labels or not view["legend"]:
         return HEIGHT
@@ -98,14 +98,14 @@ def height(every: Sequence[RegionLine], view: dict[str, Any]) -> int:
 
 
 def command(every: Sequence[RegionLine], view: dict[str, Any]) -> str:
-    """Return the command that prints all corners of the first region with more than a table holds; empty if there is none."""
+    """Return the command for all corners of the first region with too many for a table; empty if there is none."""
     regions = [line.region for line in every if line.drawn and line.region is not None]
     long = [region for region in regions if (corner_count(region) or 0) > MOST_ROWS]
     return f'dpcore vertices "{long[0]}"' if long and view["picture"] == REGION else ""
 
 
 def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:
-    """Return (epsilon, delta) statements of one region and the sentence that says what they are."""
+    """Return (epsilon, delta) statements for one region and a sentence that explains them."""
     corners = corner_count(region)
     if corners is not None and corners <= MOST_ROWS:
         rows = result(frames.constraints, region)
@@ -115,12 +115,12 @@ def statements(region: TradeOff) -> tuple[pd.DataFrame, str]:
 
 
 def _what(rows: pd.DataFrame) -> str:
-    """Say what the numbers of a table are: exact only if all are."""
+    """Say what kind the numbers of a table are: exact only if all are."""
     return next((WORDS[kind] for kind in rows["kind"].tolist() if kind != EXACT), EXACT)
 
 
 def vertices(region: TradeOff) -> pd.DataFrame | None:
-    """Return the corners of a polygon of at most 10 000, None for any other region."""
+    """Return the corners of a polygon, at most 10 000; None for any other region."""
     corners = corner_count(region)
     if corners is None or corners > MOST_ROWS:
         return None

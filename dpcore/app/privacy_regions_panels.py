@@ -1,4 +1,4 @@
-"""The parts of the page of privacy regions: each shows widgets and hands back what they say."""
+"""The parts of the page Privacy regions: each shows widgets and returns their input."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from dpcore.app.privacy_regions import RegionLine
     from dpcore.app.written import Repeated
 
-FRAME = "privacy_regions_frame"  # the container of the chart, by which it is found in the browser
+FRAME = "privacy_regions_frame"  # the container of the chart, by which the browser finds it
 SLIDERS = "_region_sliders"  # keys of the sliders that the selected region has
 
 
 def list_text(default: str) -> tuple[list[Item], list[str]]:
-    """Show the list as one text, which the link carries, and return its items and what could not be read."""
+    """Show the list as one text, which the link carries, and return its items and what could not be parsed."""
     with st.expander("The list as text", icon=":material/edit_note:"):
         text = st.text_area(
             "Regions, separated by ;",
@@ -44,7 +44,7 @@ def list_text(default: str) -> tuple[list[Item], list[str]]:
 
 
 def view_options() -> dict[str, Any]:
-    """Show what can be chosen about the picture and return it; all of it is in the link."""
+    """Show the options for the picture and return them; all of them are in the link."""
     bound: dict[str, Any] = {"bind": "query-params"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = st.segmented_control(
@@ -78,7 +78,7 @@ def view_options() -> dict[str, Any]:
 
 
 def add(items: Sequence[Item], complaints: Sequence[str]) -> None:
-    """Offer to add a region from the menu or by typing, and to switch those of the list on and off."""
+    """Offer to add a region from the menu or by typing, and to switch listed regions on and off."""
     st.selectbox(
         "Add a region",
         catalogue.kinds(),
@@ -121,14 +121,14 @@ def _switches(items: Sequence[Item]) -> None:
 
 
 def selection(items: Sequence[Item]) -> int | None:
-    """Let the visitor select a region and edit it; return its place in the list, None if there is none."""
+    """Let the visitor select a region and edit it; return its index in the list, or None if there is none."""
     st.session_state[SLIDERS] = []
     names = listing.labels(items)
     if not names:
         st.caption("The list is empty.")
         return None
     if st.session_state.get(editing.SELECTED, names[0]) not in names:
-        st.session_state[editing.SELECTED] = names[0]  # what was selected is gone, from the link too
+        st.session_state[editing.SELECTED] = names[0]  # the selected region is gone, from the link too
     page.linked({editing.SELECTED: names[0]})
     label = st.selectbox("Selected region", names, key=editing.SELECTED, bind="query-params")
     index = names.index(label) if label in names else 0
@@ -149,7 +149,7 @@ def selection(items: Sequence[Item]) -> int | None:
 
 
 def handles(expression: str, *, log: bool) -> list[Handle]:
-    """Return what can be dragged of one (ε, δ) region: its corner moves ε, the left end of its border δ."""
+    """Return the handles of one (ε, δ) region: its corner moves ε, the left end of its border δ."""
     shape = editing.shape(expression)
     if shape is None or shape.k != 1 or shape.wrapper or shape.written.entry.name != "dp":
         return []
@@ -186,11 +186,11 @@ def _atom_fields(index: int, found: Repeated) -> None:
 
 
 def _meaning(item: Item, items: Sequence[Item]) -> None:
-    """Say beside the fields what the library makes of numbers that change nothing; what was typed stays."""
+    """Explain beside the fields numbers that change nothing; what was typed stays."""
     try:
         _, warnings = work.region(listing.expand(item.expression, items))
     except DpcoreError:
-        return  # said beside the chart
+        return  # reported beside the chart
     for text in (*warnings, editing.same_as(item.expression)):
         if text:
             st.info(plain(text), icon=":material/info:")
@@ -226,7 +226,7 @@ def _text_fields(index: int, items: Sequence[Item]) -> None:
 
 
 def combine(items: Sequence[Item]) -> tuple[int, int] | None:
-    """Let the visitor choose regions to intersect, compose or compare; return the places of the two to compare."""
+    """Let the visitor choose regions to intersect, compose or compare; return the indices of the two to compare."""
     if len(items) < 2:
         return None
     names = listing.labels(items)
@@ -263,7 +263,7 @@ def comparison(first: RegionLine, second: RegionLine) -> None:
 
 
 def troubles(lines: Sequence[RegionLine], selected: int | None) -> None:
-    """Say which regions of the list cannot be drawn and which numbers change nothing; of the selected, its fields do."""
+    """Say which listed regions cannot be drawn and which numbers change nothing, except for the selected region."""
     for at, line in enumerate(lines):
         if line.error and not line.item.hidden:
             st.error(plain(f"{line.label}: {line.error}"), icon=":material/error:")
@@ -274,7 +274,7 @@ def troubles(lines: Sequence[RegionLine], selected: int | None) -> None:
 
 
 def preset_note(name: str, defaults: dict[str, Any]) -> None:
-    """Say what the example on the page shows and where it is from."""
+    """Say what the example on the page shows and where it comes from."""
     state = {key: st.session_state.get(key, value) for key, value in defaults.items()}
     preset = page.matching(name, defaults, state)
     if preset is not None:

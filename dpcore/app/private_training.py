@@ -1,4 +1,4 @@
-"""The page Private training: what is asked, computed once, as specs of figures and as sentences."""
+"""The page Private training: its question, computed once, as specs of figures and as sentences."""
 
 from __future__ import annotations
 
@@ -110,15 +110,15 @@ DECADES = tuple(10.0**-power for power in range(1, 7))
 QUICK = 0.05
 """From this q √T on, a certificate takes a fraction of a second; others wait until the slider is released."""
 MANY = 0.2
-"""From this q √T on, steps of a sampler whose whole curve takes long are drawn."""
+"""From this q √T on, samplers with slow curves are drawn too."""
 EPOCH_LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
-"""Epochs that are drawn for records allocated once in each of them."""
+"""Numbers of epochs that are drawn if every record is allocated once per epoch."""
 HEIGHT = 400
 
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """The numbers of the fields, each None if it is not used, and the delta at which epsilon is asked."""
+    """The numbers in the fields, None if unused, and the delta at which epsilon is stated."""
 
     sampler: str
     delta: float
@@ -228,7 +228,7 @@ def steps_spec(query: RunQuery) -> dict[str, Any]:
         counts = {"counts": "Number of epochs", "steps": sorted({*EPOCH_LADDER, run.rounds}), "mark": run.rounds}
         return {"draw": "steps", **_step_of(query), "delta": query.delta, **counts}
     steps = [count for count in LADDER if query.quick(count)] if query.held else None
-    if not run.sampler.whole_curve:  # few steps of such a sampler take minutes
+    if not run.sampler.whole_curve:  # a few steps of such a sampler take minutes
         steps = sorted({run.steps, *(count for count in LADDER if run.rate * math.sqrt(count) >= MANY)})
     return {"draw": "steps", **_step_of(query), "delta": query.delta, "steps": steps, "mark": run.steps}
 
@@ -261,7 +261,7 @@ def answer(query: RunQuery) -> str:
 
 
 def conditions(query: RunQuery) -> str:
-    """Say when the numbers hold."""
+    """Say under which conditions the numbers hold."""
     return training_summary(query.run, query.delta).conditions()
 
 
@@ -315,7 +315,7 @@ def rate_table(query: RunQuery) -> pd.DataFrame:
 
 
 def slow_curve(query: RunQuery) -> bool:
-    """Whether the whole curve of a run takes too long for a page: each delta of one allocated epoch has a contour of its own."""
+    """Whether the full curve of a run is too slow for a page: each delta of an allocated epoch has its own contour."""
     return query.sampler == ALLOCATED and query.run.rounds == 1
 
 
@@ -335,7 +335,7 @@ def tuning(query: RunQuery, runs: float) -> pd.DataFrame:
 
 
 def target_of(query: RunQuery, unknown: str, epsilon: float) -> TrainingTarget:
-    """Return the value of one number that meets a target epsilon, the others as in the fields."""
+    """Return the value of one number that meets a target epsilon, with the others as in the fields."""
     open_ = {"steps": ("steps", "epochs")}.get(UNKNOWNS[unknown], (UNKNOWNS[unknown],))
     known = {**query.known, **query.sizes, "sigma": query.sigma, **dict.fromkeys(open_)}
     return result(solve_training, SAMPLERS[query.sampler], epsilon=epsilon, delta=query.delta, **known)

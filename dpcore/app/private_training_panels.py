@@ -45,7 +45,7 @@ _SAMPLER_HELP = (
 
 
 def ask() -> RunQuery | None:
-    """Show the fields with their sliders; return what they ask, or None with the reason shown under its field."""
+    """Show the fields with their sliders; return the query, or None with the reason shown under the field."""
     sampler = st.pills(  # six names wrap on narrow screens
         "How does a step choose its records?",
         tuple(model.SAMPLERS),
@@ -92,7 +92,7 @@ def _choice(label: str, options: tuple[str, ...], key: str, help_text: str = "")
 
 
 def _field(name: str) -> Fraction | None:
-    """Show one number with its slider; None if it is wrong. The exact fraction that was typed counts."""
+    """Show one number with its slider; return None if it is wrong. The typed fraction counts exactly."""
     label, parameter = model.FIELDS[name]
     key = f"train_{name}"
     value = inputs.slider_field(
@@ -110,12 +110,12 @@ def _field(name: str) -> Fraction | None:
 
 
 def view() -> str:
-    """Show which picture to draw."""
+    """Show the choice of picture."""
     return _choice("Picture", (model.GROWTH, model.ATTACKS), "train_view")
 
 
 def say_mu(query: RunQuery) -> None:
-    """Say mu and its regret."""
+    """State mu and its regret."""
     try:
         with work.progress("Fitting"):
             st.markdown(plain(model.summary_of(query).mu_words()))
@@ -125,7 +125,7 @@ def say_mu(query: RunQuery) -> None:
 
 
 def _claimed() -> float | None:
-    """Ask what somebody claims; None if nothing is claimed or it is no number."""
+    """Ask for a claimed epsilon; return None if nothing is claimed or it is not a number."""
     st.header("Somebody claims ε = …: is it true?")
     claimed = inputs.slider_field(
         "Claimed ε",
@@ -170,7 +170,7 @@ def show_shuffled(query: RunQuery) -> None:
 
 
 def show_tuning(query: RunQuery) -> None:
-    """Ask how many runs are made to choose the best one, and say what the choice costs."""
+    """Ask how many runs the best one is chosen from, and say what the choice costs."""
     st.header("Tuning costs privacy too")
     if model.slow_curve(query):
         st.caption("Not computed for one epoch of allocated records: it needs the whole curve, which takes too long.")
@@ -200,7 +200,7 @@ def show_tuning(query: RunQuery) -> None:
 
 
 def show_claim(query: RunQuery) -> None:
-    """Ask what somebody claims and say whether it is so."""
+    """Ask for a claimed epsilon and say whether it is true."""
     claimed = _claimed()
     below = st.container()
     if claimed is None:
@@ -270,7 +270,7 @@ def show_target(query: RunQuery) -> None:
 
 
 def _fields_of(target: TrainingTarget) -> dict[str, Any]:
-    """Return the fields that show a run that meets a target."""
+    """Return the fields for a run that meets a target."""
     if target.unknown == "steps":
         return {"train_by": model.RATE, "train_rate": repr(target.run.rate), "train_steps": str(target.run.steps)}
     text = repr(target.value) if target.unknown == "sigma" else str(int(target.value))

@@ -1,8 +1,8 @@
 """Several processes of the app behind nginx, with one health address: ``dpcore app --processes 3``.
 
 One process of Python uses one core. With several, nginx (``data/server/nginx.conf``) listens at the address of the app and
-sends each visitor to one of them; a process that ends is started again. The processes are copies (``os.fork``) of one that
-has loaded everything and serves nobody: what is loaded is in memory once, and a new process answers at once.
+sends each visitor to one of them; a process that ends is restarted. The processes are copies (``os.fork``) of one that
+has loaded everything and serves nobody: loaded code is in memory only once, and a new process answers immediately.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ MOST: Final = 64
 CONNECTIONS: Final = 4096
 """Maximum open connections of nginx; a visitor needs two while a page is open, one on each side."""
 
-LOOK: Final = 1.0  # seconds between two looks at the processes
-PAUSE: Final = 30.0  # longest wait in seconds before a process that ends at once is started again
-HEALTH_TIMEOUT: Final = 2.0  # seconds that the processes have to answer a question about their health
-_READY: Final = 0.05  # seconds to read an answer that has arrived, after that time
+LOOK: Final = 1.0  # seconds between two checks of the processes
+PAUSE: Final = 30.0  # longest wait in seconds before a process that ends at once is restarted
+HEALTH_TIMEOUT: Final = 2.0  # seconds for the processes to answer a health request
+_READY: Final = 0.05  # seconds after that to read an answer that has arrived
 STARTING: Final = 60.0  # seconds that a process may take to start
 ENDING: Final = 10.0  # seconds that a process may take to end
 
 
 class Process:
-    """One process of the app, started again whenever it ends.
+    """One process of the app, restarted whenever it ends.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ class Process:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1)  # its address is of no use: nginx has the one for visitors
+        os.dup2(nothing, 1)  # its own address is of no use: visitors use that of nginx
         os.close(nothing)
         self.serve(self.port)
 
     def look(self) -> None:
-        """Start it again if it has ended, after a pause that doubles while it ends at once."""
+        """Restart it if it has ended, after a pause that doubles while it keeps ending at once."""
         if self.running.is_alive():
             return
         lived = time.monotonic() - self.begun
@@ -113,8 +113,8 @@ class Process:
 def answering(processes: Sequence[Process]) -> list[bool]:
     """Return which processes answer.
 
-    All are asked before the first answer is read, and all answers have one deadline: some that hang take no longer than
-    one. A proxy that the environment names is not used.
+    All are asked before the first answer is read, and all answers share one deadline: several that hang take no longer
+    than one. Proxies named in the environment are ignored.
     """
     asked = [HTTPConnection("127.0.0.1", process.port, timeout=HEALTH_TIMEOUT) for process in processes]
     for connection in asked:
@@ -125,7 +125,7 @@ def answering(processes: Sequence[Process]) -> list[bool]:
 
 
 def _is_healthy(connection: HTTPConnection, ends: float) -> bool:
-    """Return whether a process answers to what it was asked, and close the connection."""
+    """Return whether a process answers the request, and close the connection."""
     try:
         if connection.sock is None:
             return False
@@ -142,7 +142,7 @@ def serve_several(
 ) -> None:
     """Run several processes behind nginx until SIGTERM or SIGINT.
 
-    They share what the calling process has loaded, which therefore has no thread of Python but the one that calls.
+    They share what the calling process has loaded, so that process must have no Python thread but the calling one.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def serve_several(
         place.mkdir(parents=True, exist_ok=True)
         ports = free_ports(count)
         gc.collect()
-        gc.freeze()  # a collection would write to the shared memory, and so copy it
+        gc.freeze()  # a collection would write to the shared memory and so copy it
         processes: list[Process] = []
         health = stack.enter_context(Health(processes))
 
@@ -212,7 +212,7 @@ def load_all() -> None:
         home = import_module(f"dpcore.{package}")
         for module in walk_packages(home.__path__, f"{home.__name__}."):
             import_module(module.name)
-    import scipy.optimize  # noqa: F401, PLC0415  # of pages with several constraints
+    import scipy.optimize  # noqa: F401, PLC0415  # for pages with several constraints
 
 
 def _await(ready: Callable[[], bool], name: str, stopped: threading.Event) -> None:
@@ -225,7 +225,7 @@ def _await(ready: Callable[[], bool], name: str, stopped: threading.Event) -> No
 
 
 def _listens(listen: str, front: subprocess.Popen[bytes]) -> bool:
-    """Return whether nginx listens, or has ended, which the loop that watches it reports."""
+    """Return whether nginx listens, or has ended, which the watching loop reports."""
     address, _, port = listen.rpartition(":")
     name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "::1"}.get(address, address.strip("[]"))
     try:
@@ -281,7 +281,7 @@ def configuration(ports: Sequence[int], health: int, listen: str, megabytes: int
 
 
 class Health(HTTPServer):
-    """Answers for all processes: 200 if each one answers, else 503.
+    """Answers for all processes: 200 if each of them answers, otherwise 503.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class Health(HTTPServer):
 
 
 class HealthQuestion(BaseHTTPRequestHandler):
-    """One question about the health of the processes."""
+    """One request about the health of the processes."""
 
     timeout = HEALTH_TIMEOUT  # for whoever asks
     server: Health
@@ -319,13 +319,13 @@ class HealthQuestion(BaseHTTPRequestHandler):
 
 
 def _end_with_parent() -> None:
-    """Ask the system to end this process if its parent is killed; known to Linux only."""
+    """Ask the system to end this process if its parent is killed; only Linux supports this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports on 127.0.0.1 that nobody uses now."""
+    """Return ports on 127.0.0.1 that are free now."""
     with ExitStack() as stack:
         taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [listener.getsockname()[1] for listener in taken]

@@ -1,4 +1,4 @@
-"""A named object with parameters, such as a utility pair or a lab, as one text in the link and as fields."""
+"""A named object with parameters, such as a utility pair or a lab, as a text in the link and as fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LONGEST = 2000
 MOST_COLUMNS = 4
-_SETTINGS = re.compile(r"\s+(?=\w+=)")  # a value may hold spaces, as in moves=any way
+_SETTINGS = re.compile(r"\s+(?=\w+=)")  # a value may contain spaces, as in moves=any way
 
 
 class Parametric(Protocol):
@@ -52,7 +52,7 @@ class Kind(Generic[_T]):
     make : callable
         Builds one from its name and parameters.
     words : str
-        What it is, with an example, for the empty text.
+        A description with an example, for the empty text.
     """
 
     key: str
@@ -103,7 +103,7 @@ class Kind(Generic[_T]):
         self._check(current, trouble)
 
     def rows(self, current: _T, values: Mapping[str, Sequence[float]], idle: Sequence[str] = ()) -> list[str]:
-        """Show every parameter that is not idle, each number as a slider over some values with its field; return their keys."""
+        """Show every parameter that is not idle, each number as a slider with its field; return the sliders' keys."""
         texts, sliders = self._filled(current), list[str]()
         prefix = f"{self.key}_{current.name}"
         numeric = [p for p in current.parameters() if p.kind in {"number", "integer"} and not isinstance(p, Choice)]
@@ -119,7 +119,7 @@ class Kind(Generic[_T]):
         return sliders
 
     def _filled(self, current: _T) -> dict[str, str]:
-        """Return what the fields hold; they follow the text."""
+        """Return the contents of the fields, which follow the text."""
         mark, texts = f"_{self.key}_text", self.texts(current)
         fields = {f"{self.key}_{current.name}_{name}": text for name, text in texts.items()}
         is_back = any(
@@ -151,7 +151,7 @@ class Kind(Generic[_T]):
             st.text_input(label_of(parameter), **shared)
 
     def _typed(self, current: _T) -> tuple[_T, dict[str, str]]:
-        """Return the object the fields describe, and their texts; the library's error names a value outside its domain."""
+        """Return the object in the fields, and their texts; the library's error names a value outside its domain."""
         texts = {p: str(st.session_state[f"{self.key}_{current.name}_{p.name}"]) for p in current.parameters()}
         item = self.make(current.name, **{p.name: meant(p, text) for p, text in texts.items()})
         return item, {p.name: text for p, text in texts.items()}
@@ -215,6 +215,6 @@ def label_of(parameter: Parameter) -> str:
 
 
 def _summary(parameters: Sequence[Parameter], texts: Mapping[str, str]) -> str:
-    """Return some parameters in one line, as they were typed."""
+    """Return some parameters on one line, as typed."""
     parts = [f"{p.label or p.name} = {texts[p.name]}" for p in parameters]
     return plain(theme.short(", ".join(parts), 120))

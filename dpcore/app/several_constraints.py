@@ -1,4 +1,4 @@
-"""The page Several constraints: what is asked, computed once, as specs of figures, tables and sentences."""
+"""The page Several constraints: its question, computed once, as specs of figures, tables and sentences."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def statuses(constraints: Constraints) -> pd.DataFrame:
 def corner_table(view: ConstraintsView) -> pd.DataFrame:
     """Return the corners of the exact region, with what the guess would promise at the same ε.
 
-    `epsilon, delta, delta_of_guess, kind, theorem, neighbours`; what `kind` says is about `delta`. Few rows where the corners are many.
+    `epsilon, delta, delta_of_guess, kind, theorem, neighbours`; `kind` is that of `delta`. If there are many corners,
+    the table has only a few rows.
     """
     return result(_corner_table, view.constraints, view.k)
 
@@ -133,7 +134,7 @@ def activity_words(table: pd.DataFrame) -> str:
 
 
 def answer(view: ConstraintsView) -> str:
-    """Say the total variation of k mechanisms."""
+    """State the total variation of k mechanisms."""
     tv, what = result(_advantage, view.constraints, view.k)
     many = "One mechanism" if view.k == 1 else f"{grouped(view.k)} mechanisms together"
     return f"{many}: the total variation is at most {outward(tv, 4)} ({what})."
@@ -144,13 +145,13 @@ def _advantage(constraints: Constraints, k: int) -> tuple[float, str]:
 
 
 def corner_words(view: ConstraintsView) -> str:
-    """Say what the corners are."""
+    """Explain the corners."""
     many = "One mechanism promises" if view.k == 1 else f"{grouped(view.k)} mechanisms together promise"
     return f"{many} all of these at once, and nothing more holds for every mechanism that the list allows."
 
 
 def corner_command(view: ConstraintsView) -> str:
-    """Return the command that prints the corners, where the region is a polygon."""
+    """Return the command that prints the corners, if the region is a polygon."""
     return f'dpcore constraints "{view.exact}"' if view.exact.is_polygon else f'dpcore deltas "{view.exact}"'
 
 
@@ -168,7 +169,7 @@ def editor_table(constraints: Constraints) -> pd.DataFrame:
 
 
 def edited(text: str, changes: dict[str, Any]) -> str:
-    """Return the list after the changes that an editor reports; rows that are not complete yet are left out."""
+    """Return the list after an editor's changes; incomplete rows are left out."""
     rows = [[item.epsilon, item.delta] for item in Constraints.read(text).items]
     for place, cells in changes.get("edited_rows", {}).items():
         for column, value in cells.items():
@@ -191,7 +192,7 @@ def _is_number(value: Any) -> bool:
 
 
 def read_region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
-    """Return the region that a text names and what the library warned about."""
+    """Return the region that a text names and the library's warnings."""
     if len(text) > LONGEST:
         msg = f"An expression may have at most {LONGEST} characters here, got {len(text)}."
         raise DomainError(msg)
@@ -248,7 +249,7 @@ def product_spec(region: TradeOff, m: int) -> dict[str, Any]:
 
 
 def product_words(around: ContainingProduct, m: int) -> str:
-    """Say what was found, and whether it is proved to be the smallest."""
+    """Say what was found, and whether it is provably the smallest."""
     kind = "approximation" if around.outer else "exact"
     area = f"The area between the two borders is {outward(around.area_between, 4)} ({kind})."
     if around.proved:

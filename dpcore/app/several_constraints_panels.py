@@ -1,4 +1,4 @@
-"""The parts of the page Several constraints: each shows widgets and hands back what they say."""
+"""The parts of the page Several constraints: each shows widgets and returns their input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def asked() -> tuple[str, ...]:
-    """Return all that the page is asked at the moment: stopped work starts again when it changes."""
+    """Return the page's whole current question: stopped work restarts when it changes."""
     return tuple(str(st.session_state.get(key)) for key in DEFAULTS)
 
 
@@ -29,7 +29,7 @@ def asked() -> tuple[str, ...]:
 
 
 def ask() -> ConstraintsView | None:
-    """Show the list and k; return what they say, None with the error shown."""
+    """Show the list and k and return them; None, with the error shown, if one is wrong."""
     table, counts, texts = st.container(), st.container(), st.container()
     with texts, st.expander("The list as text", icon=":material/edit_note:"):
         text = st.text_input(
@@ -72,7 +72,7 @@ def ask() -> ConstraintsView | None:
 
 
 def _editor(constraints: Constraints) -> None:
-    """Show the list as a table that can be changed; what it says goes into the text, which the link carries."""
+    """Show the list as an editable table; its content goes into the text, which the link carries."""
     key = f"cons_table_{zlib.crc32(constraints.text.encode())}"
     digits: dict[str, Any] = {"required": True, "format": "%.10g", "min_value": 0.0}
     st.data_editor(
@@ -95,7 +95,7 @@ def _editor(constraints: Constraints) -> None:
 
 
 def _take_edits(key: str, text: str) -> None:
-    """Write the table into the text; a table that is no list (empty, say) changes nothing."""
+    """Write the table into the text; a table that is not a valid list (empty, say) changes nothing."""
     try:
         new = several_constraints.edited(text, st.session_state.get(key) or {})
     except DpcoreError:
@@ -158,7 +158,7 @@ def show_pair(view: ConstraintsView) -> None:
 
 
 def ask_region(view: ConstraintsView | None) -> TradeOff | None:
-    """Show the field for a region; return it, None with the error shown."""
+    """Show the field for a region and return it; None, with the error shown, if it is wrong."""
     text = st.text_input(
         "Region to split",
         DEFAULTS["cons_split"],
@@ -181,7 +181,7 @@ def ask_region(view: ConstraintsView | None) -> TradeOff | None:
 
 
 def split(region: TradeOff) -> Split | None:
-    """Split a region; None with the error shown."""
+    """Split a region; return None, with the error shown, if that fails."""
     try:
         with work.progress("Splitting"):
             return several_constraints.answer_of(region)
@@ -191,7 +191,7 @@ def split(region: TradeOff) -> Split | None:
 
 
 def ask_step(answer: Split) -> int:
-    """Ask how many constraints to take off, and list them."""
+    """Ask how many constraints to peel off, and list them."""
     last = len(answer.steps)
     if int(st.session_state.get("cons_step", 0)) > last:
         st.session_state["cons_step"] = last
@@ -215,13 +215,13 @@ def ask_step(answer: Split) -> int:
 
 
 def plain_line(text: str) -> str:
-    """Return a text as one numbered line of Markdown, its first word the number."""
+    """Return a text as one numbered line of Markdown; its first word is the number."""
     number, rest = text.split(" ", maxsplit=1)
     return f"{number} {plain(rest)}"
 
 
 def ask_factors() -> int:
-    """Show how many factors a containing product may have."""
+    """Ask how many factors a containing product may have."""
     return int(
         st.slider(
             "Factors of a containing product, at most",
@@ -248,7 +248,7 @@ def show_answer(answer: Split) -> None:
 
 
 def show_product(region: TradeOff, m: int) -> None:
-    """Show the smallest containing product found, and from where the search started."""
+    """Show the smallest containing product found, and where the search started."""
     try:
         with work.progress("Searching"):
             around = several_constraints.product_around(region, m)

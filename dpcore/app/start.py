@@ -25,13 +25,13 @@ THRESHOLDS = [nearest(low / 10) for low in range(round(10 * WINDOW[0]), round(10
 EPSILON, THRESHOLD = 1.0, 40.5
 DEFAULTS: dict[str, Any] = {"eps": nearest(EPSILON), "t": nearest(THRESHOLD), "_answers": 0}
 BOUND = domains.EPSILON.but(high=20.0, least=0.001, low_open=True, infinite=False)
-"""What the field takes: below it the noise is flat, above it there is none to be seen."""
+"""What the field takes: below this range the noise is flat, above it none is visible."""
 LINE = Parameter("threshold", low=WINDOW[0], high=WINDOW[1], meaning="accuse above it")
 THIS_GUESS = "this guess"
 ALL_ANSWERS = "all answers"
 HUNDRED = 100
 MOST_ANSWERS = 2000
-"""Answers that one visitor may ask for: twenty dots still leave the region visible."""
+"""Answers that a visitor may ask for: twenty dots still leave the region visible."""
 _PLACES = 61  # positions of the point on the region, from one end of the slider to the other
 HEIGHT = 330  # both pictures and the sliders fit on one screen
 
@@ -63,7 +63,7 @@ class StartStory:
         return float((WITHIN if self.inside(number) else WITHOUT) + draw[0])
 
     def answer_words(self, number: int) -> str:
-        """Say what the guess makes of one answer, and whether it is right."""
+        """Say what the guess is for one answer, and whether it is right."""
         answer, inside = self.answer(number), self.inside(number)
         accused = answer > self.threshold
         guess = "accuses you" if accused else "does not accuse you"
@@ -79,7 +79,7 @@ class StartStory:
         )
 
     def errors(self, first: int, last: int) -> tuple[int, int, int, int]:
-        """Count in the answers `first` to `last`: outside the data, accused of these, in the data, missed of these."""
+        """Count in the answers `first` to `last`: not in the data, of these accused, in the data, of these missed."""
         numbers = range(first, last + 1)
         inside = np.array([self.inside(number) for number in numbers])
         accused = np.array([self.answer(number) for number in numbers]) > self.threshold
@@ -104,7 +104,7 @@ class StartStory:
         return shares
 
     def errors_words(self) -> tuple[str, str]:
-        """Return the two kinds of error, each in a sentence."""
+        """Return one sentence for each of the two kinds of error."""
         outside = "of the people who are not in the data, the guess wrongly accuses"
         inside = "of the people who are in the data, the guess misses"
         alpha, beta = self.test.alpha, self.test.beta
@@ -114,7 +114,7 @@ class StartStory:
         )
 
     def verdict(self) -> str:
-        """Say what the two errors add up to, compared with blind guessing and with the best possible guess."""
+        """Compare the sum of the two errors with blind guessing and with the best possible guess."""
         both = 100 * (self.test.alpha + self.test.beta)
         best = 100 * (1 - self.mechanism.total_variation)
         start = f"Together that is {nearest(both, 3)} of 100 (exact, rounded). Blind guessing always gives 100."

@@ -1,4 +1,4 @@
-"""The page Subsampling: what is asked, computed once, as specs of figures and as sentences."""
+"""The page Subsampling: its question, computed once, as specs of figures and as sentences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULTS: dict[str, Any] = {
 MOVED = {"sub_sigma": "train_sigma", "sub_q": "train_rate", "sub_steps": "train_steps", "sub_delta": "train_delta"}
 """Fields that moved to Private training, and their names there."""
 OLD_RUN = {"train_sigma": "1.5"}
-"""What these fields said at first, where it differs."""
+"""Former default values of these fields, where they differ."""
 SCHEMES = (POISSON, FIXED)
 PS = inputs.round_values(-4, 0)
 SLIDERS = ("sub_p_slider", "sub_stated_slider")
@@ -38,7 +38,7 @@ HEIGHT = 420
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """One use of a sample: the mechanism, how and how much is sampled, and the delta of its statement."""
+    """A single use of a sample: the mechanism, the sampling method and rate, and the delta of its statement."""
 
     base: str
     p: float
@@ -55,13 +55,13 @@ class Once:
 
 
 def training_link(query: Mapping[str, str]) -> dict[str, str]:
-    """Return the link to Private training of a link to this page from when training was part of it; empty for any other."""
+    """Return the Private training link for an old link to this page, which once included training; empty for others."""
     moved = {new: query[old] for old, new in MOVED.items() if old in query}
     return {"train_by": RATE, **OLD_RUN, **moved} if moved else {}
 
 
 def forms_of(query: Once) -> tuple[tuple[Form, ...], tuple[str, ...]]:
-    """Return the forms and what the library warned about while reading the mechanism."""
+    """Return the forms and the library's warnings from reading the mechanism."""
     region, notices = work.region(query.base)
     return result(forms, region, query.p, scheme=query.scheme, delta=query.delta), notices
 
@@ -73,6 +73,6 @@ def once_spec(query: Once, view: str) -> dict[str, Any]:
 
 
 def form_lines(query: Once) -> list[str]:
-    """Return one line per form: its numbers and what they are."""
+    """Return one line per form: its numbers and their kinds."""
     every, _ = forms_of(query)
     return [f"**{form.title}** ({WORDS[form.kind]}): {form.words}" for form in every]

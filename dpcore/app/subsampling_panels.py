@@ -20,7 +20,7 @@ LONGEST = 2000
 
 
 def pass_on() -> None:
-    """Open Private training for an old link to its numbers; if the link is about one use as well, offer that page."""
+    """Open Private training for an old link to its numbers; if the link also describes one use, only link to it."""
     state = page.training_link(st.query_params)
     if not state:
         return
@@ -36,7 +36,7 @@ def pass_on() -> None:
 
 
 def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
-    """Show the fields of one use; return what they ask, or None with the reason shown, and the place for errors."""
+    """Show the fields for one use; return the query, or None with the reason shown, and the place for errors."""
     scheme = st.segmented_control(
         "Sampling",
         page.SCHEMES,
@@ -75,7 +75,7 @@ def ask_once() -> tuple[page.Once | None, DeltaGenerator]:
 
 
 def view() -> str:
-    """Show how to draw the regions of one use."""
+    """Show the drawing options for the regions of one use."""
     scale = st.segmented_control(
         "Scale",
         (page.LINEAR, page.LOGLOG),
@@ -88,7 +88,7 @@ def view() -> str:
 
 
 def say_once(query: page.Once) -> None:
-    """List the forms with what each number is."""
+    """List the forms with the kind of each number."""
     st.markdown(marked("\n".join(f"- {line}" for line in page.form_lines(query))))
     st.caption(
         "All three have the same ε at the δ after sampling. A statement is one tangent of the region; the whole region "

@@ -1,7 +1,7 @@
-"""A visitor's own file: how it is asked for, how it is read, and where what was read is kept.
+"""A visitor's own file: how it is uploaded and read, and where its contents are kept.
 
-An upload is held by the session alone: no cache that visitors share ever sees it, the link carries no part of it, and it is
-let go when the file is removed or other data are chosen. Its columns are read once and held with it.
+An upload is held only by the session: no shared cache ever sees it, the link carries no part of it, and it is
+dropped when the file is removed or other data are chosen. Its columns are read once and kept with it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-MOST_OWN = 8_000_000  # bytes of results about an upload that its visitor's session keeps
-MEGABYTES = 50  # as Streamlit counts them: a million rows of some columns; `.streamlit/config.toml` names the same
+MOST_OWN = 8_000_000  # bytes of results about an upload that the visitor's session keeps
+MEGABYTES = 50  # as Streamlit counts them: a million rows of a few columns; `.streamlit/config.toml` has it too
 TYPES = ("csv", "txt", "tsv")
 UPLOAD = "your CSV"  # in menus of tables
-FILE = "your.csv"  # in the code: what a visitor calls a file is nobody else's business
+FILE = "your.csv"  # in the code: the name of a visitor's file is nobody else's business
 
 
 def choose(name: str, words: str = "", on_change: Callable[[], None] | None = None) -> UploadedFile | None:
-    """Show the uploader of a page; without a file say `words` and let go of what was read before.
+    """Show the uploader of a page; without a file show `words` and drop what was read before.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def choose(name: str, words: str = "", on_change: Callable[[], None] | None = No
 
 
 def sheet_of(name: str, file: UploadedFile) -> tuple[Sheet, str | None]:
-    """Let the delimiter be chosen; return the cells of a file, and what was chosen, None to find it."""
+    """Let the visitor choose the delimiter; return the cells of a file and the choice, None for automatic detection."""
     marks = {"": "detected automatically", **DELIMITERS}
     mark = st.selectbox("Fields are separated by", list(marks), key=f"{name}_mark", format_func=marks.__getitem__)
     with work.progress("Opening", store=store_of(name, file)):
@@ -68,14 +68,14 @@ def sheet_of(name: str, file: UploadedFile) -> tuple[Sheet, str | None]:
 
 
 class TableStore(work.ResultCache):
-    """Results about a table, and what was read of it (`hold`)."""
+    """Results about a table, and what was read from it (`hold`)."""
 
     def __init__(self) -> None:
         super().__init__(MOST_OWN)
         self.tables = TableCache()
 
     def reading(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> object | None:
-        """Return what a function reads of the table: read now, or held since it was; None for other functions."""
+        """Return what a function reads from the table, now or earlier; None for other functions."""
         if function not in _PURPOSES:
             return None
         content, *rest = args
@@ -92,14 +92,14 @@ _PURPOSES: dict[Callable[..., Any], Callable[..., object]] = {}
 
 
 def hold(reader: Callable[..., Any], purpose: Callable[..., object] = lambda *args, **options: (args, options)) -> None:
-    """Let what a function reads of an uploaded table be held with the table.
+    """Keep what a function reads from an uploaded table with the table.
 
     Parameters
     ----------
     reader : callable
-        Its first argument is the file, or what was read of it before.
+        Its first argument is the file, or what was read from it before.
     purpose : callable, default all of them
-        Takes the other arguments and returns what of them decides the reading.
+        Takes the other arguments and returns those parts that determine the reading.
     """
     _PURPOSES[reader] = purpose
 
@@ -117,5 +117,5 @@ def store_of(name: str, file: UploadedFile) -> TableStore:
 
 
 def forget(name: str) -> None:
-    """Let go of what was read."""
+    """Drop what was read."""
     st.session_state.pop(f"_{name}_own", None)

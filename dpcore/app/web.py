@@ -1,4 +1,4 @@
-"""What the app's server adds to responses: security headers, scripts to load early, and redirects for links that are too long."""
+"""What the app's server adds to responses: security headers, scripts to preload, and redirects for overlong links."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def headers() -> dict[str, str]:
 
 @cache
 def early_scripts() -> str:
-    """Return the header of a page that has its browser load the script of a notice before there is one.
+    """Return the header that makes the browser preload the script for notices.
 
-    Streamlit loads it with the first notice, and the first may be the answer to Stop: nobody should wait for a file then.
+    Streamlit loads it with the first notice, which may be the answer to Stop: nobody should wait for a file then.
     """
     folder = Path(streamlit.__file__).parent / "static" / "static" / "js"
     return ", ".join(f"<./static/js/{file.name}>; rel=modulepreload" for file in sorted(folder.glob("Toast.*.js")))

@@ -37,7 +37,7 @@ PORTS: Final = 100
 """Number of ports to try, starting at the default, if the user did not choose one."""
 
 PLAIN: Final = {"server_headless": True, "logger_level": "error", "server_fileWatcherType": "none"}
-"""Options of several processes: no browser is opened, nothing is told but errors, and nobody edits the pages meanwhile."""
+"""Options for several processes: open no browser, log only errors, and do not watch for edited pages."""
 
 
 def run(app: ASGIApp, arguments: Sequence[str] | None = None) -> None:

@@ -1,6 +1,6 @@
-"""Websocket messages: those that are ready together leave the server together.
+"""Websocket messages: those that are ready together are sent together.
 
-Streamlit hands a page to the server as a hundred messages, and uvicorn makes a system call for each of them. Here the
+Streamlit passes a page to the server as a hundred messages, and uvicorn makes a system call for each of them. Here the
 messages of one turn of the event loop are written at its end, in one call.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CollectingTransport:
-    """A connection that writes once in every turn of the event loop; all else is the connection's own.
+    """A connection that writes once per turn of the event loop; everything else is delegated to the original.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class CollectingTransport:
         self._parts: list[bytes] = []
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the connection itself has."""
+        """Return the attribute of the connection itself."""
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:

@@ -57,22 +57,22 @@ MOST = 1e12
 """Work with more operations is refused at once: it would take hours."""
 
 SLACK = 1.0
-"""Seconds of the processor after which work that was estimated as light moves to a worker."""
+"""Processor seconds after which work that was estimated as light moves to a worker."""
 
 NOTICE = 0.1
-"""Seconds to show the notice of a Stop before the page is redrawn; the browser would draw both together otherwise."""
+"""Seconds to show the notice of a Stop before the page is redrawn; otherwise the browser would draw both together."""
 
 SHORT = 0.1
-"""Seconds of light work before its spinner is prepared: each starts a thread, which takes longer than a small step of the work."""
+"""Seconds of light work before its spinner is prepared, which starts a thread and takes longer than a small step."""
 
 LOOK = 0.02
-"""Seconds between two looks whether anybody still waits: each takes as long as a small step of the work."""
+"""Seconds between two checks whether anybody is still waiting: each takes as long as a small step of the work."""
 
 pd.options.mode.string_storage = "python"  # columns of texts are short: Arrow's take a sixth of a change to build
-pa.set_cpu_count(1)  # tables of charts are small: to start threads for each of them takes longer than to convert it
+pa.set_cpu_count(1)  # tables of charts are small: starting threads takes longer than converting them
 
 MOST_LIVE = 64
-_LONG = 1_000_000  # bytes of what is named once in a run
+_LONG = 1_000_000  # bytes of objects that are named once per run
 STOPPED = "Stopped before the end; change something, or press Try again."
 _T = TypeVar("_T")
 _WAITS = "_waits"
@@ -155,11 +155,11 @@ class ResultCache:
         return cast("_T", result)
 
     def reading(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> object | None:  # noqa: ARG002  see below
-        """Return what a function reads of a visitor's table, None for all other functions; see `dpcore.app.uploads`."""
+        """Return what a function reads from a visitor's table, None for other functions; see `dpcore.app.uploads`."""
         return None
 
     def _compute(self, key: Hashable, make: Callable[[], object]) -> object:
-        """Compute a result here or in a worker, and store it; an error that only says that time is up is raised."""
+        """Compute a result here or in a worker, and store it; raise an error that only says that time is up."""
         if worker.inside() or not worker.AVAILABLE:
             return self._compute_here(key, make)
         if _rerun.operations > MOST:
@@ -204,18 +204,18 @@ class ResultCache:
 
 
 class TooLongError(Exception):
-    """Work was heavier than estimated; not a `DpcoreError`, because parts of the library catch those and go on."""
+    """Work was heavier than estimated; not a `DpcoreError`, because parts of the library catch those and continue."""
 
 
 def _late() -> bool:
-    """Whether time is up: then a result may be incomplete and is not stored."""
+    """Whether time is up; a result may then be incomplete and is not stored."""
     return time.monotonic() > current().ends_at
 
 
 def _listener(seconds: float = math.inf) -> Callable[[float], None]:
-    """Return who is told about progress, and ends work that nobody waits for, or that takes more than `seconds` of the processor.
+    """Return the progress callback; it ends work that nobody waits for or that takes over `seconds` of processor time.
 
-    Time in which others had the processor does not count: to begin again in a worker would then only take more of it.
+    Time in which other work had the processor does not count: starting again in a worker would only take more of it.
     """
     tell, begun, looked, worked = current().progress, time.monotonic(), 0.0, time.thread_time()
 
@@ -293,7 +293,7 @@ def name_of(value: object) -> Hashable:
 
 
 def _content_name(value: bytes | np.ndarray[Any, Any]) -> Hashable:
-    """Return the name of bytes or numbers: that of a long array is worked out once in a run."""
+    """Return the name of bytes or numbers; that of a long array is computed once per run."""
     content, layout = (value, ()) if isinstance(value, bytes) else (value.tobytes(), (value.dtype.str, value.shape))
     name = (type(value).__name__, *layout, hashlib.sha256(content).hexdigest())
     if len(content) > _LONG:
@@ -323,7 +323,7 @@ def region(text: str) -> tuple[TradeOff, tuple[str, ...]]:
 
 
 def expect(operations: float) -> None:
-    """Declare how much work the page will do, if no region says so."""
+    """Declare how much work the page will do, if no region determines it."""
     _rerun.operations = max(_rerun.operations, operations)
 
 
@@ -418,7 +418,7 @@ def alone() -> bool:
 
 
 def hold(*, held: bool) -> None:
-    """Note whether this run follows a slider that is still held."""
+    """Record whether this run follows a slider that is still held."""
     _rerun.is_held = held
 
 
@@ -428,7 +428,7 @@ def is_held() -> bool:
 
 
 def note_follower(slider: str, part: str) -> str:
-    """Note the part of the page that follows a slider; return the first one in this run."""
+    """Record the part of the page that follows a slider; return the first one in this run."""
     return _rerun.followers.setdefault(slider, part)
 
 

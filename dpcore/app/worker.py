@@ -3,8 +3,8 @@
 The worker is a copy of the server (`os.fork`), so it can run any closure. It computes one result, sends it back as
 bytes and exits. It is killed when its time is up, when the visitor changes something and when the visitor leaves. The
 system limits its memory. The server's threads do not exist in the copy, and the worker touches nothing that they may
-have locked: it closes their connections and only computes, no copy is made while a module is imported, and the stores of results
-get new locks. If it hangs all the same, it runs out of time like any other work.
+have locked: it closes their connections and only computes, no copy is made while a module is imported, and result
+stores get new locks. If it hangs all the same, it runs out of time like any other work.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TICK: Final = 0.05
 """Seconds between two checks whether the visitor is still waiting."""
 
 KINDLY: Final = 5
-"""Niceness of the workers (`os.nice`): the server, which serves all visitors, comes first."""
+"""Niceness of the workers (`os.nice`): the server, which serves all visitors, has priority."""
 
 AVAILABLE: Final = hasattr(os, "fork")
 PROGRESS, RESULT, FAILURE = b"p", b"r", b"f"
@@ -95,7 +95,7 @@ def _wait_for_slot(tell: Callable[[float], None]) -> None:
 
 
 def _wait_for_imports(tell: Callable[[float], None]) -> None:
-    """Wait until no other thread imports a module: in the copy its import would never end, nor would any other import of it."""
+    """Wait until no other thread imports a module: in the copy, imports of that module would never end."""
     while any(_is_imported(module) for module in list(sys.modules.values())):  # looks at the clock
         time.sleep(TICK)
         tell(0.0)
@@ -103,7 +103,7 @@ def _wait_for_imports(tell: Callable[[float], None]) -> None:
 
 
 def _is_imported(module: object) -> bool:
-    """Whether a module is being imported at the moment, as Python itself notes in its specification."""
+    """Whether a module is being imported right now, as recorded by Python in its specification."""
     return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
 
 
@@ -130,7 +130,7 @@ def _run(make: Callable[[], object], tell: Callable[[float], None]) -> tuple[byt
 
 def _result(reader: int, tell: Callable[[float], None]) -> tuple[bytes, list[Nested]]:
     """Read the worker's messages until its result arrives."""
-    with selectors.DefaultSelector() as ready:  # `select.select` knows 1024 files only; each connection is one
+    with selectors.DefaultSelector() as ready:  # `select.select` supports only 1024 files; each connection is one
         ready.register(reader, selectors.EVENT_READ)
         return _read(reader, ready, tell)
 
@@ -144,7 +144,7 @@ def _read(reader: int, ready: selectors.BaseSelector, tell: Callable[[float], No
                 msg = f"The computation was ended: it needed more than the {MEMORY // 1_000_000} MB of memory allowed."
                 raise BudgetError(msg)
             received += chunk
-        while len(received) >= _HEAD.size:  # a message each round
+        while len(received) >= _HEAD.size:  # one message per round
             kind, length = _HEAD.unpack_from(received)
             if len(received) < _HEAD.size + length:
                 break
@@ -163,7 +163,7 @@ def _read(reader: int, ready: selectors.BaseSelector, tell: Callable[[float], No
 
 
 def _work(make: Callable[[], object], writer: int) -> NoReturn:
-    """Compute, send and exit; close everything of the server, and run nothing of it again."""
+    """Compute, send and exit; close everything that belongs to the server, and run none of its code again."""
     global _inside  # noqa: PLW0603  a property of the process
     _inside = True
     try:
@@ -205,7 +205,7 @@ def _outcome(make: Callable[[], object], writer: int) -> tuple[bytes, bytes]:
 
 
 def _bound_memory() -> None:
-    """Let the system refuse memory beyond the limit of one worker."""
+    """Make the system refuse memory beyond the limit of one worker."""
     try:
         import resource  # noqa: PLC0415  not on every system
     except ImportError:

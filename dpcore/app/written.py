@@ -1,7 +1,7 @@
-"""A named region as it was written: its name and the texts of its parameters, before the library makes a region of it.
+"""A named region as written: its name and the texts of its parameters, before the library parses them.
 
-A region may hold other numbers than were typed: an η above its bound is stored as the bound, log(3) as 1.0986.... Fields
-and links keep what was typed.
+A region may hold different numbers than were typed: an η above its bound is stored as the bound, log(3) as 1.0986....
+Fields and links keep what was typed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from dpcore.core.registry import Entry, Parameter
     from dpcore.language.syntax import Region
 
-VERBATIM = ("number", "region")  # kinds of parameters whose fields keep the text as it was typed
-LARGEST_FIELD = 2**53 - 1  # what a number field of a browser holds without rounding
+VERBATIM = ("number", "region")  # kinds of parameters whose fields keep the text as typed
+LARGEST_FIELD = 2**53 - 1  # the largest number that a browser's field stores without rounding
 
 
 @dataclass(frozen=True)
 class Written:
-    """A name of the language and what its fields show, by the name of the parameter."""
+    """A name of the language and the contents of its fields, by parameter name."""
 
     entry: Entry
     shown: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Repeated:
 
 
 def copies(text: str, region: TradeOff) -> Repeated | None:
-    """Return how an expression, which means `region`, is written; None if it is no named region or copies of one."""
+    """Return how an expression for `region` is written; None unless it is a named region or copies of one."""
     tree: Region = parse_syntax(text)
     wrapper, k = "", 1
     if isinstance(tree, CallNode) and tree.name == "basic" and len(tree.arguments) == 1:
@@ -64,7 +64,7 @@ def copies(text: str, region: TradeOff) -> Repeated | None:
 
 
 def _written(call: CallNode, text: str, region: Atom) -> Written:
-    """Return the call as it stands in the text, or the region's own where fields cannot show the text."""
+    """Return the call as it is in the text, or the region's own if fields cannot show the text."""
     entry = registry.lookup(call.name)
     names = [p.name for p in entry.parameters]
     places = {a.name or names[min(at, len(names) - 1)]: at for at, a in enumerate(call.arguments)}
@@ -85,7 +85,7 @@ def _written(call: CallNode, text: str, region: Atom) -> Written:
 
 
 def _argument(call: CallNode, at: int, text: str) -> str:
-    """Return an argument as it stands in the text."""
+    """Return an argument as it is in the text."""
     end = call.arguments[at + 1].start if at + 1 < len(call.arguments) else call.end
     return text[call.arguments[at].value.start : end].strip().removesuffix(",").strip()
 
@@ -106,7 +106,7 @@ def field_value(parameter: Parameter, value: Any) -> Any:
 
 
 def expression(entry: Entry, arguments: list[tuple[Parameter, Any, Any]]) -> str:
-    """Return ``name(a, b)`` from (parameter, what its field shows, value), the values as they were typed."""
+    """Return ``name(a, b)`` from (parameter, content of its field, value), with values as typed."""
     parts: list[str] = []
     skipped = False
     for parameter, shown, value in arguments:

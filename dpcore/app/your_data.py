@@ -1,4 +1,4 @@
-"""The page Your data: its tools, one section each, and what its link carries."""
+"""The page Your data: its tools, one section each, and the contents of its link."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ DEFAULTS: Final[dict[str, Any]] = {
 
 
 def opening(tool: str) -> dict[str, Any]:
-    """Return the state of a link that opens a tool with a table it can use."""
+    """Return the state for a link that opens a tool with a table it can use."""
     return {"data_tool": tool, **getattr(SECTIONS[tool], "OPENING", {})}
 
 
 def choose() -> ModuleType:
-    """Show the menu of tools and return the module of the chosen one; what was typed for the others is kept."""
+    """Show the menu of tools and return the module of the chosen one; input for the others is kept."""
     tool = st.segmented_control(
         "Tool",
         list(SECTIONS),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 CLASSES, PRAM, NOISE = VIEWS = ("classes", "PRAM", "noise")
 HEIGHT = 400
-MOST_PILLS = 15  # columns that are shown side by side
+MOST_PILLS = 15  # most columns that are shown side by side
 SLIDERS = ("data_suppress_slider", "data_keep_slider", "data_size_slider")
 MATRIX = "matrix.csv"
 _KINDS = {CLASSES: "disclosure", PRAM: "pram", NOISE: "column_noise"}
@@ -47,7 +47,7 @@ _FIRST: dict[str, tuple[list[str], list[str], str, str, str]] = {
     "staff": (["department", "years"], ["salary"], "years:10", "department", "salary"),
     "sport": (["member"], [], "", "month", "hours"),
     "homes": (["home"], [], "", "home", "electricity"),
-}  # sample -> quasi-identifiers, sensitive columns, rules, column of PRAM, column of noise at first
+}  # sample -> initial quasi-identifiers, sensitive columns, rules, column of PRAM, column of noise
 _PARTS = ("data_quasi", "data_sensitive", "data_rules", "data_pram_column", "data_noise_column")
 DEFAULTS: dict[str, Any] = {
     "data_protect": CLASSES,
@@ -61,13 +61,13 @@ DEFAULTS: dict[str, Any] = {
     **{f"{part}_{name}": first for name, values in _FIRST.items() for part, first in zip(_PARTS, values, strict=True)},
 }
 _SUPPRESS = COUNT.but(name="suppress", high=1000)
-_SEEN = "_data_protections"  # which table, and what was last asked in every view
+_SEEN = "_data_protections"  # which table, and the last question in every view
 _SHIFT = POSITIVE.but(name="shift", high=1e9)
 
 
 @dataclass(frozen=True)
 class DisclosureQuestion:
-    """A table, what is looked at, and the fields of the specs about it."""
+    """A table, the current view, and the fields of the specs about it."""
 
     table: OpenTable
     view: str
@@ -88,7 +88,7 @@ class DisclosureQuestion:
         return self._spec("protection_region", shift=self.shift)
 
     def with_others(self, others: Iterable[Protections]) -> DisclosureQuestion:
-        """Return what is done to a copy that other protections are applied to as well."""
+        """Return what is done to a copy that also gets other protections."""
         fields, matrix = dict[str, Any](), self.matrix
         for one, own in (*others, (self.fields, self.matrix)):
             fields |= one
@@ -110,7 +110,7 @@ class DisclosureQuestion:
         return replace(self, fields=changed)
 
     def plan(self) -> tuple[Microdata, Protection]:
-        """Return the table and what is done to it; what is read of a visitor's file is kept by the visitor alone."""
+        """Return the table and what is done to it; what is read from a visitor's file is kept only for that visitor."""
         with kept_by(work.keeper(self.table.store)), collected():
             return intermediate(self.spec(), "data"), intermediate(self.spec(), "plan")
 
@@ -179,7 +179,7 @@ def _show_more(question: DisclosureQuestion) -> None:
 
 
 def _ask_others(question: DisclosureQuestion) -> list[Protections]:
-    """Let the protections that were set up in the other views of the same table be applied to the copy, too."""
+    """Offer to apply the protections set up in the other views of the same table to the copy, too."""
     place = question.table.name or question.table.identity
     table, seen = st.session_state.get(_SEEN, ("", {}))
     own: Protections = (question.fields, question.matrix)
@@ -245,7 +245,7 @@ def _ask() -> DisclosureQuestion | None:
 
 
 def _columns(table: OpenTable, key: str, label: str, help_text: str) -> list[str]:
-    """Show a menu of several columns: all of them side by side if they are few."""
+    """Show a menu for several columns, side by side if there are few of them."""
     name, columns = table.key(key), table.sheet.columns
     first = DEFAULTS.get(name, list(columns[:2]) if key == "data_quasi" else [])
     if len(columns) <= MOST_PILLS:
@@ -258,7 +258,7 @@ def _columns(table: OpenTable, key: str, label: str, help_text: str) -> list[str
 
 
 def _column(table: OpenTable, key: str, label: str) -> str:
-    """Show a menu of columns."""
+    """Show a menu for one column."""
     name, columns = table.key(key), table.sheet.columns
     first = DEFAULTS.get(name)
     place = columns.index(first) if first in columns else 0

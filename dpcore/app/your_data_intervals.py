@@ -72,7 +72,7 @@ class IntervalQuestion:
         return IntervalQuestion(self.table, {**self.fields, **changed}, self.against)
 
     def plan(self) -> IntervalPlan:
-        """Return the plan; what is read of a visitor's file is kept by the visitor alone."""
+        """Return the plan; what is read from a visitor's file is kept only for that visitor."""
         own = dict(self.fields)
         column, statistic = own.pop("column"), own.pop("statistic")
         condition = {name: own.pop(name) for name in ("equals", "at_least") if name in own}

@@ -86,7 +86,7 @@ def section() -> None:
 
 
 def _show_regions(question: SensitivityQuestion) -> None:
-    """Draw the region of every mechanism: for all data, so it may be shared."""
+    """Draw the region of every mechanism: it holds for all data and may be shared."""
     try:
         with work.progress("Comparing", store=question.table.store):
             rows = figure.figure_of(question.error_spec(), store=question.table.store).table

@@ -39,7 +39,7 @@ SLIDERS = ("data_epsilon_slider", "data_delta_slider", "data_releases_slider")
 _COLUMNS = {
     SAMPLE: {"user": "member", "time": "month", "value": "hours"},
     "homes": {"user": "home", "time": "week", "value": "electricity"},
-}  # of the samples with times
+}  # columns of the samples with times
 DEFAULTS: dict[str, Any] = {
     "data_source": TABLE,
     "data_series_model": POOLED,
@@ -54,7 +54,7 @@ DEFAULTS: dict[str, Any] = {
 _EPSILON = EPSILON.but(low_open=True, infinite=False, high=1e4)
 _DELTA = DELTA.but(low_open=True, high_open=True)
 _PLANNED = ("releases", "epsilon", "delta", "prior")
-_MOST_PARAMETERS = 1000  # rows of a full fit that a browser is sent
+_MOST_PARAMETERS = 1000  # rows of a full fit sent to the browser
 _NOISE = POSITIVE.but(name="noise", high=1e12)
 _RANGE = POSITIVE.but(name="range", high=1e12)
 uploads.hold(read_panel)
@@ -99,7 +99,7 @@ class SeriesQuestion:
         return SeriesQuestion(self.table, self.series, {**self.target, **changed}, self.noise)
 
     def model(self) -> SeriesModel:
-        """Return the series; what is read of a visitor's file is kept by the visitor alone."""
+        """Return the series; what is read from a visitor's file is kept only for that visitor."""
         with kept_by(work.keeper(self.store)):
             made: SeriesModel = intermediate(self.spec(), "series")
         return made
@@ -179,7 +179,7 @@ def _show_plan(question: SeriesQuestion) -> None:
 
 
 def _show_fit(one: SeriesFit, plans: pd.DataFrame, notes: tuple[str, ...]) -> None:
-    """Show the parameters with their errors, and what the other model would say."""
+    """Show the parameters with their errors, and the result of the other model."""
     left, right = st.columns(2, gap="large")
     with left:
         st.header("The fit")
@@ -324,7 +324,7 @@ def _ask_table(place: DeltaGenerator, below: DeltaGenerator) -> tuple[OpenTable 
 
 
 def _ask_matrices() -> dict[str, Any] | None:
-    """Ask for A and the covariance, as rows of numbers with commas between them."""
+    """Ask for A and the covariance, as rows of comma-separated numbers."""
     left, right = st.columns(2)
     below = st.container()
     texts = []

@@ -1,6 +1,6 @@
-"""The table that all tools of the page Your data work on: a sample dataset or the visitor's own CSV, its columns and bounds.
+"""The table for all tools of the page Your data: a sample dataset or the visitor's own CSV, its columns and bounds.
 
-An upload is held by the visitor's session alone: pass `OpenTable.store` on to whatever computes with it.
+An upload is held only by the visitor's session: pass `OpenTable.store` on to whatever computes with it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class OpenTable:
     files : mapping of str to bytes
         The file, if it was uploaded.
     name : str
-        What the link and the keys of widgets call it; empty for an upload.
+        Its name in the link and in widget keys; empty for an upload.
     """
 
     sheet: Sheet
@@ -75,11 +75,11 @@ class OpenTable:
         return Spec({name: value for name, value in values.items() if value is not None}, files=self.files)
 
     def key(self, name: str) -> str:
-        """Return the key of a widget about this table: in the link for a sample, of this session for an upload."""
+        """Return the key of a widget about this table: in the link for a sample, in the session for an upload."""
         return f"{name}_{self.name or self.identity}"
 
     def bound(self) -> dict[str, Any]:
-        """Return the option that puts a widget about this table into the link, where it may stand there."""
+        """Return the option that puts a widget about this table into the link, where that is allowed."""
         return {"bind": "query-params"} if self.name else {}
 
     def about(self, column: str) -> Sample | None:
@@ -88,7 +88,7 @@ class OpenTable:
 
 
 def ask(below: DeltaGenerator | None = None) -> OpenTable | None:
-    """Show which table is open and return it; None, with the reason shown, until there is one.
+    """Show the choice of table and return it; None, with the reason shown, until there is one.
 
     Parameters
     ----------
@@ -184,14 +184,14 @@ def _kind(table: OpenTable, column: str) -> str:
 def places(
     ask: Callable[[], _Question | None], waiting: str
 ) -> tuple[DeltaGenerator, DeltaGenerator, _Question | None]:
-    """Ask at the right; return the place of the picture, the place below both, and the question.
+    """Ask on the right; return the place for the picture, the place below both, and the question.
 
     Parameters
     ----------
     ask : callable
         Shows the fields of a tool and returns the question, or None if something is missing.
     waiting : str
-        What stands in the place of the picture then.
+        What is shown in place of the picture then.
     """
     left, right = st.columns([5, 3], gap="large")
     below = st.container()

@@ -196,9 +196,11 @@ def _direct(parts: Sequence[Weights]) -> _Stretch:
     law = _Stretch(0, np.ones(1), 0.0)
     with np.errstate(under="ignore"):
         for index, weight, k in sorted(parts, key=lambda part: int(part[0][-1]) * part[2]):
-            dense = np.zeros(int(index[-1]) + 1)
+            # in extended precision, since scaling rounds each weight by itself, and the copies repeat that
+            dense = np.zeros(int(index[-1]) + 1, dtype=np.longdouble)
             dense[index] = weight
-            law = _times(_power(_trimmed(_Stretch(0, dense, 0.0)), k), law)
+            power = _power(_trimmed(_Stretch(0, dense, 0.0)), k)
+            law = _times(power._replace(units=power.units + copied(FINE, k)), law)
     units = law.units + additions(law.mass.size) + 1.0
     if not units <= lattice_windows.MOST_UNITS:
         raise Irregular(_INEXACT)

@@ -329,7 +329,8 @@ def _of_masses(law: Law, move: float) -> Polygon:
         "symmetric": law.symmetric or None,
         "rounding": law.rounding,
         "loss_error": 2.0 * law.rounding,  # a loss is the logarithm of a ratio of two masses
-        "untold": infinite[1],
+        # at a true end of the noise the loss is known: it is infinite
+        "untold": infinite[1] if math.isinf(law.low) and math.isinf(law.high) else 0.0,
     }
     return Polygon(inner.loss, inner.p, inner.q, *infinite, **more)
 
