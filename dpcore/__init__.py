@@ -23,6 +23,7 @@ from dpcore.regions.tradeoff import TradeOff
 from dpcore.theorems import bound_regions
 
 __version__ = "0.2.0"
+"""The version of dpcore."""
 
 _ = (
     algebra,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "Accuracy", "calibrate", "epsilon_for_error", "largest_k", "noise_for"]
 
 COLUMNS = ("expression", "parameter", "value", "epsilon", "delta", "k", "kind", "theorem", "neighbours")
+"""Columns of a table of calibrated parameters."""
 _NOISE = ("sigma", "scale", "halfwidth")
 
 

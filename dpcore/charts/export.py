@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dpcore.charts.paper import Paper, Range
 
 SUFFIXES = (".svg", ".png", ".pdf", ".html", ".json")
+"""The kinds of file that a chart can be saved as."""
 PRINTED = (".svg", ".pdf", ".png")
 EXPORT_WIDTH = 560
 MOST_ROWS = 2000

@@ -38,6 +38,7 @@ COLUMNS: Final = (
     "theorem",
     "neighbours",
 )
+"""Columns of a table of checked deployments."""
 MEASURES: Final = ("mu", "advantage", "true_positive_rate")
 FOLLOWS, ROUNDED, FAILS, NEW = "follows", "follows if rounded", "does not follow", "computed"
 Row = tuple[str, str, float | None, float | None, float, float, str, str, str, str, str]

@@ -52,6 +52,7 @@ TIERS: Final = {
 """The fields of a record by tier, each with its meaning."""
 
 FIELDS: Final = tuple(name for fields in TIERS.values() for name in fields)
+"""The fields of a record, in order."""
 NUMBERS: Final[dict[str, Parameter]] = {
     "epsilon": LOSS.but(name="epsilon"),
     "delta": DELTA.but(name="delta"),

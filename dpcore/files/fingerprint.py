@@ -59,7 +59,12 @@ def fingerprint(*, drawing: bool = False) -> str:
 
 def digest(*parts: str) -> str:
     """Return a digest of some texts."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return short_digest(json.dumps(parts).encode())
+
+
+def short_digest(data: bytes) -> str:
+    """Return a digest of 128 bits: long enough to tell any two files apart, and a site's manifest lists many."""
+    return hashlib.sha256(data).hexdigest()[:32]
 
 
 def cache_folder(target: Path) -> Path:
@@ -70,7 +75,7 @@ def cache_folder(target: Path) -> Path:
     """
     named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
     home = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
-    return home / "dpcore" / "reports" / digest(str(target.resolve().parent))[:32]
+    return home / "dpcore" / "reports" / digest(str(target.resolve().parent))
 
 
 class BuildRecord:

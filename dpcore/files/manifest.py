@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcore.core.errors import DomainError, DpcoreError
 from dpcore.files.data import data_folder
 from dpcore.files.documents import json_of, text_of
-from dpcore.files.fingerprint import digest, fingerprint
+from dpcore.files.fingerprint import digest, fingerprint, short_digest
 from dpcore.files.paths import inside
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def path_in(folder: Path, name: str) -> Path:
 def is_written(folder: Path, name: str, value: str) -> bool:
     """Return whether a file of a site exists and has this digest."""
     path = path_in(folder, name)
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == value
+    return path.is_file() and short_digest(path.read_bytes()) == value
 
 
 def unchanged_pages(spec: Path, folder: Path) -> int:

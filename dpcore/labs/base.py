@@ -188,6 +188,7 @@ class Regions:
 
 
 Picture = Plot | Regions
+"""What a lab draws."""
 Makers = Mapping[str, Callable[[], Picture]]
 
 
@@ -279,6 +280,7 @@ class Lab(ABC):
     place: ClassVar[str]  # "Section 5.3"
     story: ClassVar[Story]
     formula: ClassVar[str]  # LaTeX of the corrected statement, without dollar signs
+    assumptions: ClassVar[str] = ""  # what the corrected statement takes for granted, in sentences
     reference: ClassVar[str]  # where the corrected mathematics is from
     views: ClassVar[tuple[str, ...]]  # names of the pictures in their order (`enter` reads them off `pictures`)
     tool: ClassVar[str] = ""  # section of the page Your data that does this with the reader's own table

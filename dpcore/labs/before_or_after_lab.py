@@ -44,6 +44,11 @@ class BeforeOrAfter(Lab):
         r"\mathrm{MSE}_{before}(S^2)=\frac{4b^4(5n-3)}{n(n-1)}+\frac{8b^2s^2}{n-1}+4b^4,\ b=\tfrac\Lambda\varepsilon,\qquad "
         r"\varepsilon_{before}\sim\sqrt n\,\varepsilon_{after}"
     )
+    assumptions = (
+        "The records lie in [0, Λ], neighbours substitute one, and all noise is independent Laplace noise: of scale b "
+        "= Λ/ε on every record, or of scale sensitivity/ε on the answer. The relation of the two ε is the one of "
+        "equal error for the mean."
+    )
     reference = "moments of the sample variance; sensitivities by definition; median by exact law and simulation"
     simulates = True
 

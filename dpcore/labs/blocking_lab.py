@@ -66,6 +66,11 @@ class Blocking(Lab):
         r"\left|T_I-\tfrac\Lambda2\right|\le\frac{\Lambda}{2m}\ \text{for any data},\qquad \mathrm{Var}_I=\frac{8\Lambda^2}{m^3\varepsilon^2},\qquad "
         r"\mathrm{Var}_{II}=\frac{2\Lambda^2}{m^2\varepsilon^2}"
     )
+    assumptions = (
+        "The records lie in [0, Λ] and neighbours substitute one. Block-DP I has m parts of equal width, fixed "
+        "beforehand, and its first inequality is about the average before the noise; an empty block answers its "
+        "middle. The variances are those of the Laplace noise alone."
+    )
     reference = "Block-DP II: Smith 2008; order statistics of uniforms; counter-example by simulation"
     tool = "Sensitivity"
     simulates = True

@@ -49,6 +49,10 @@ class BoundedNoise(Lab):
         r"b=\frac{\Delta}{\varepsilon-\log\Delta C(b)-\log(1-\delta)},\qquad \Delta C(b)=\frac{C_{l+\Delta}(b)}{C_l(b)},"
         r"\qquad C_q(b)=1-\tfrac12\bigl(e^{-(q-l)/b}+e^{-(u-q)/b}\bigr)"
     )
+    assumptions = (
+        "One answer in [l, u] that a record moves by at most Δ; the Laplace noise of scale b is restricted to answers "
+        "in [l, u], and b is the solution of the first equation."
+    )
     reference = "Holohan, Antonatos, Braghin, Mac Aonghusa 2020"
 
     epsilon: float = LAB_EPSILON.field(1.0)

@@ -78,6 +78,7 @@ def _names() -> tuple[str, ...]:
 
 
 LABS: Final = Labs()
+"""The classes of all labs, by name."""
 
 
 def lab(name: str, **values: Any) -> Lab:

@@ -56,6 +56,11 @@ class CompositionExamples(Lab):
         r"\bigl(k\varepsilon,\ \delta\tfrac{e^{k\varepsilon}-1}{e^\varepsilon-1}\bigr),\qquad \sum_i\varepsilon_i,\qquad "
         r"\max_i\varepsilon_i\ \text{(one part changes)},\quad \varepsilon_{(1)}+\varepsilon_{(2)}\ \text{(a record moves)}"
     )
+    assumptions = (
+        "A group: one (ε, δ)-private mechanism and k changed records. A sum: mechanisms on the same data with "
+        "independent noise. The largest: parts fixed beforehand, of which one changes. The two largest: parts formed "
+        "by value, and a substituted record."
+    )
     reference = "Vadhan 2017, Lemma 2.2; McSherry 2009, Theorem 4; Dong, Roth, Su 2022, Theorem 2.14"
 
     epsilon: float = EACH.field(0.5)

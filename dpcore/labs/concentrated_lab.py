@@ -51,6 +51,10 @@ class ConcentratedPrivacy(Lab):
         r"\sigma^2=\frac{\Delta^2}{4\varepsilon^2}\bigl(\sqrt{2L}+\sqrt{2L+2\varepsilon}\bigr)^2,\quad L=\log(1/\delta),"
         r"\qquad \text{below the classical variance iff}\qquad \varepsilon<\bigl(2\sqrt{L+\log 1.25}-\sqrt L\bigr)^2-L"
     )
+    assumptions = (
+        "One answer of sensitivity Δ with normal noise, and the standard conversion of concentrated privacy, ε = ρ + "
+        "2 √(ρ L). The classical variance is proven for ε up to 1."
+    )
     reference = "Bun, Steinke 2016, Lemma 3.5; Balle, Wang 2018; Dong, Roth, Su 2022"
 
     epsilon: float = LAB_EPSILON.field(0.1)

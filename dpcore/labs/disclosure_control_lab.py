@@ -45,6 +45,11 @@ class DisclosureControl(Lab):
         r"k=\min_{\text{classes}}\#,\qquad E\#\{j:|Y_j-x|\le r\}=\sum_j\frac{(\min(a,r-d_j)-\max(-a,-r-d_j))_+}{2a},\qquad"
         r"\beta(\alpha)=\Big(1-\frac{\Delta}{2a}-\alpha\Big)_+"
     )
+    assumptions = (
+        "A class is formed by all quasi-identifiers together. The noise is uniform on [-a, a] and independent for "
+        "every record; d_j is the distance of record j from x, Y_j its released value. The curve is for one released "
+        "value that a change moves by Δ ≤ 2a, at rates where it is positive."
+    )
     reference = "Sweeney 2002 for k-anonymity; Warner 1965 for randomized response"
     tool = "Disclosure"
     simulates = True

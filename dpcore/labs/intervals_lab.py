@@ -52,6 +52,11 @@ class Intervals(Lab):
         r"\bar X+Z\pm z_{\alpha/2}\sqrt{\frac{(\hat\sigma^2+Z_1)_+}{n}+\frac{c^2\Lambda^2}{\varepsilon^2n^2}},\qquad "
         r"c^2=2\ln\frac{1.25}{\delta}"
     )
+    assumptions = (
+        "n independent records in an interval of length Λ, n public, neighbours substitute one. Z is normal with the "
+        "classical deviation cΛ/(εn), Z₁ Laplace noise on the variance; the distribution of the mean is approximated "
+        "by a normal one."
+    )
     reference = "normal approximation and simulation; privacy: exact product of Gaussian and Laplace regions"
     tool = "Intervals"
     simulates = True

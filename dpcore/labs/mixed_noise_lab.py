@@ -61,6 +61,9 @@ class MixedNoise(Lab):
         r"\delta^*(\varepsilon)=\Phi(a-\sqrt2)-e^{\varepsilon}\Phi(-a-\sqrt2),\qquad a=\tfrac{\varepsilon}{2\sqrt2},"
         r"\qquad\text{normal noise iff }\delta>\delta^*(\varepsilon)"
     )
+    assumptions = (
+        "One answer of sensitivity Δ; the normal noise has the variance 2Δ²/ε² of the Laplace noise that it replaces."
+    )
     reference = "Balle, Wang 2018, Theorem 8, at σ = sqrt(2) sensitivity / ε"
     simulates = True
 

@@ -56,6 +56,10 @@ class NoiseZoo(Lab):
         r"p_{L+L}(x)=\tfrac{1}{4b}(1+|x|/b)e^{-|x|/b},\qquad |(\log p_{L+L})'|=\frac{|x|/b}{b(1+|x|/b)}<\frac1b,"
         r"\qquad f(\alpha)=F(F^{-1}(1-\alpha)-\Delta)"
     )
+    assumptions = (
+        "One answer that moves by Δ. The two Laplace noises are independent and have the same scale b; the curve f is "
+        "for noise with a symmetric log-concave density and distribution function F."
+    )
     reference = "Dong, Roth, Su 2022, Proposition A.3; Reed, Jorgensen 2004 for the normal-Laplace density"
 
     sensitivity: float = MOVE.field(1.0)

@@ -47,6 +47,11 @@ class NoisySgd(Lab):
         r"\Big(\frac{DS_t}{\varepsilon t^{\kappa}}\Big)^2\sim N^{\max(2-\rho-2\kappa,\ \rho-1)},\qquad"
         r"\varepsilon_{\text{all}}=\sum_t\frac D{\gamma_t}"
     )
+    assumptions = (
+        "Learning rates η(1 + t)^-ρ with sums S_t, independent Laplace noise of scale γ_t in every step, and "
+        "gradients that one record moves by at most D in the l1 norm, at equal parameters. The last sum is for "
+        "releasing every iterate."
+    )
     reference = "Garrigos, Gower 2023 for the error bound; Dwork, Roth 2014, Appendix B for adding losses"
     simulates = True
 

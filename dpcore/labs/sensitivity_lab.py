@@ -57,6 +57,10 @@ class Sensitivity(Lab):
         r"\delta(\varepsilon,b)=(1-b)\,b^{b/(1-b)}e^{-\varepsilon b/(1-b)},\qquad "
         r"\mathrm{Var}=\tfrac{8}{\varepsilon^2}(a\Delta^{loc}+b\Delta)^2,\qquad b<\tfrac12"
     )
+    assumptions = (
+        "Laplace noise of scale (2/ε)(a Δ^loc + b Δ), where a + b = 1 and Δ^loc is the local sensitivity of the data; "
+        "δ is the exact one of the worst pair of neighbours."
+    )
     reference = "exact pairs of two widths; smooth sensitivity: Nissim, Raskhodnikova, Smith 2007"
     tool = "Sensitivity"
     simulates = True

@@ -49,6 +49,11 @@ class TimeSeries(Lab):
         r"\mu^2=\frac{(\Delta f)^2}{\sigma_1^2}+\frac{(s_1\Delta f)^2}{\sigma_2^2+1^T\Sigma 1/n^2},\qquad"
         r"\varepsilon_2'=\frac{|s_1|\,\Delta f}{\sqrt{(\Delta f/\varepsilon_2)^2+1^T\Sigma 1/(2n^2\ln(1.26/\delta_2))}}"
     )
+    assumptions = (
+        "An autoregression of order 1 whose matrix and normal innovations are known to the attacker, and independent "
+        "normal noise on the mean of n records at two times. The record attacked moves at time 1, the other values of "
+        "time 1 are fixed; μ is for both releases, the second formula for the second one alone."
+    )
     reference = "Dong, Roth, Su 2022, Theorem 2.7 and Corollary 3.3 for the Gaussian shift"
     tool = "Series"
 

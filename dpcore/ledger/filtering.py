@@ -27,10 +27,12 @@ ASSUMPTION = (
     "The number holds for a list of strengths fixed beforehand. Which query uses which entry of the list, in which order, and "
     "whether to stop early may depend on earlier answers; the strengths and their number may not."
 )
+"""What the number of an odometer assumes."""
 CHOICE = (
     "A filter stays valid even if strengths and numbers of releases are chosen after seeing answers. Choose one filter before "
     "the first release; a release that only another filter would allow must not follow."
 )
+"""What a filter allows, and what it does not."""
 GROUPS_IN_FULL = "Filters ignore groups: they count every row in full, so they have spent more than the ledger's own ε."
 _EVERY = 500  # rows between two reports of progress
 

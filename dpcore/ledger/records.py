@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 COLUMNS = ("label", "expression", "count", "date", "note", "group", "group_limit")
+"""Columns of the file of a ledger."""
 REQUIRED = COLUMNS[:3]
 MOST_ROWS = 100_000
 LARGEST_COUNT = 10**15  # integers beyond 2^53 are no longer exact as doubles

@@ -319,3 +319,4 @@ BOUNDS: tuple[DivergenceBound, ...] = (
         _DELTA,
     ),
 )
+"""The records of all bounds on the divergence of private answers."""

@@ -139,6 +139,7 @@ MEASURES: dict[str, DivergenceMeasure] = {
         ),
     )
 }
+"""The records of all divergences, by name."""
 
 
 def measure_named(name: str) -> DivergenceMeasure:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["FACTS", "OPEN", "label_report"]
 
 OPEN: Final = "open"
+"""The mark of a question that nobody answered."""
 FACTS: Final = {
     "title": "the heading of the label",
     "protected": "who is protected: the people in the data",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from dpcore.files.fingerprint import digest, fingerprint
+from dpcore.files.fingerprint import digest, fingerprint, short_digest
 from dpcore.files.manifest import MANIFEST, Manifest, is_written, path_in
 from dpcore.site.compose import FIGURES
 from dpcore.site.figures import RenderedFigure
@@ -71,7 +70,7 @@ class Work:
             if not (path.is_file() and path.read_bytes() == data):  # other sources can give the same bytes
                 path.write_bytes(data)
                 self.written.append(name)
-        digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        digests = {name: short_digest(data) for name, data in files.items()}
         self.after[piece] = {"key": key, "files": digests}
 
     def texts(self, names: Iterable[str]) -> dict[str, str]:

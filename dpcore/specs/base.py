@@ -149,6 +149,7 @@ class Drawer(ABC):
 
 
 DRAWERS: Final[dict[str, type[Drawer]]] = {}
+"""The classes of all kinds of figures, by name; `drawers` fills it."""
 _D = TypeVar("_D", bound=type[Drawer])
 
 

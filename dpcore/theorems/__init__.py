@@ -22,6 +22,7 @@ from dpcore.theorems.record import Theorem, TheoremOracle
 from dpcore.theorems.renyi import rdp_delta, rdp_to_dp, zcdp_delta, zcdp_to_dp
 
 THEOREMS = every_theorem()
+"""The records of all theorems."""
 
 __all__ = [
     "THEOREMS",

@@ -130,6 +130,7 @@ ACCOUNTANTS: Final = (
         if record.account is not None and record.reports and record.name not in {one.name for one in _PLACED}
     ),
 )
+"""The records of all accounting methods."""
 
 
 def accountant(name: str) -> AccountingMethod:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 SAFE, TIGHT, WRONG, OPEN = "safe", "tight", "wrong", "open"
+"""Verdicts on the ε of an accountant or a claim beside the true one."""
 NOISES: Final = {"sigma": "σ", "scale": "scale", "halfwidth": "half width"}
 LOSSES: Final = {"epsilon": "ε", "mu": "μ"}
 _WASTE = 1e-3  # relative: less superfluous noise than this is not mentioned

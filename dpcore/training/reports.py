@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 LARGEST_K = 10**6
 COLUMNS = ("accountant", "title", "epsilon", "delta", "verdict", "note", *FACTS)
+"""Columns of a table of accountants."""
 SILENT = "does not apply"
 ROUNDING = 1e-9  # relative: numbers this close are the same, because exact ones are right to 1e-10
 _AROUND = 1  # orders on either side of the best one that the optimal conversion tries; each needs an exact region

@@ -220,6 +220,7 @@ FULL_SAMPLER: Final = Sampler(
     persons=True,
 )
 SAMPLERS: Final = (POISSON_SAMPLER, TRUNCATED_SAMPLER, FIXED_SAMPLER, ALLOCATION_SAMPLER, FULL_SAMPLER)
+"""The records of all ways to sample batches."""
 SHUFFLE: Final = "shuffle"
 REFUSED: Final = {
     SHUFFLE: "Batches cut from a shuffled list have no known ε, only a lower bound and an upper one without amplification "

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 FIXED, POISSON = "fixed size", "Poisson"
+"""How the batches of a training run are sampled."""
 RELATIONS = {FIXED: "substitution", POISSON: "add/remove"}
 TITLES = {
     "before": "before sampling",

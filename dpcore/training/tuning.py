@@ -61,6 +61,7 @@ RUN_LAWS: Final = (
     RunLaw("logarithmic", LOGARITHMIC, "a logarithmic number of runs"),
     RunLaw("poisson", POISSON, "a Poisson number of runs"),
 )
+"""How the number of runs of a private tuning may be drawn."""
 LAW: Final = one_of("law", tuple(law.name for law in RUN_LAWS))
 
 

@@ -262,6 +262,7 @@ class UtilityPair(ABC):
 
 
 PAIRS: Final[dict[str, type[UtilityPair]]] = {}
+"""The classes of all pairs of a query and a mechanism, by name."""
 _P = TypeVar("_P", bound=type[UtilityPair])
 
 

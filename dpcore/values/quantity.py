@@ -95,6 +95,7 @@ class RecordValue:
 
 
 Value: TypeAlias = NumberValue | TextValue | RegionValue | RecordValue
+"""What an expression in a text may stand for."""
 
 
 def given(number: float) -> NumberValue:

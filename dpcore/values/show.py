@@ -22,6 +22,7 @@ FORMATS: Final = {
     "both": "both sides of the number",
     "full": "all digits of the published side",
 }
+"""Ways to write a value, each with its meaning."""
 
 
 def shown_value(one: Value, *formats: str) -> str:

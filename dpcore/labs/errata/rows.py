@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from dpcore.labs.errata.claims import Evidence
 
 FALSE, MISPRINT, READING, NOTE = "false", "misprint", "reading", "note"
+"""Kinds of errata."""
 KINDS: Final = {
     FALSE: "a computation within the statement's own range contradicts it; the numbers show where",
     MISPRINT: "a slip of the pen; the explanation shows what was meant",
     READING: "about the converted text: the conversion may have changed one mark of the source",
     NOTE: "true, but loose, left open, or proven with a gap",
 }
+"""What each kind of erratum means."""
 _MODULES: Final = (thesis, variation, optimal, course, statistics_noise, statistics_utility, statistics_series, proofs)
 # every public function of these modules computes one piece of evidence, named like it
 EVIDENCE: Final[dict[str, Callable[[], Evidence]]] = {

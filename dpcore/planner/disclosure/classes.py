@@ -30,6 +30,7 @@ NO_REGION = (
     "k-anonymity and l-diversity have no privacy region: they count rows of this table and do not limit an attacker "
     "who knows other columns, another release or the method."
 )
+"""Why these measures have no region."""
 
 
 @dataclass(frozen=True)

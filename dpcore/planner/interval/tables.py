@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PLANS: Final[dict[str, type[IntervalPlan]]] = {
     plan.name: plan for plan in (MeanPlan, ProportionPlan, QuantilePlan, VariancePlan)
 }
+"""The plans of an interval, by the statistic."""
 AGAINST: Final = ("n", "epsilon")
 COLUMNS: Final = ("statistic", "quantity", "value", "error", "kind", "note")
 ALONE: Final = "for the owner of the data: no noise protects it"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpcore.utility.dataset import Dataset
 
 QUERIES: Final = ("mean", "quantile", "variance", "trimmed mean")
+"""The statistics that `sensitive_query` knows."""
 LEVELS: Final = (0.5, 0.95)
 VALUES: Final = 1000  # evenly spaced answers of the inverse-sensitivity mechanism
 SENSITIVITIES: Final = ("statistic", "sensitivity", "beta", "value", "share_of_global", "kind", "note")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 EVENT, GROUP, USER = LEVELS = ("event", "group", "user")
+"""What is attacked: one value, all values at one time, or all values of one user."""
 MEANINGS: Final = {
     EVENT: "one value of one user at one time",
     GROUP: "all users' values at one time",

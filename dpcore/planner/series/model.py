@@ -38,8 +38,11 @@ if TYPE_CHECKING:
     Rows = tuple[tuple[float, ...], ...]
 
 FLAT: Final = "flat"
+"""Law of the first values: the limit of ever wider ones."""
 STATIONARY: Final = "stationary"
+"""Law of the first values: the one that the series keeps."""
 KNOWN: Final = "known"
+"""The attacker knows all earlier values, so earlier releases tell nothing."""
 PRIORS: Final = (STATIONARY, FLAT, KNOWN)
 MOST_RELEASES: Final = 200
 MOST_STATES: Final = 200

@@ -16,6 +16,7 @@ from dpcore.core.errors import DpcoreError
 from dpcore.site.docstrings import as_markdown, first_line, signature
 from dpcore.site.pages import EXAMPLE, Job, Page
 from dpcore.site.places import SitePlace
+from dpcore.site.reference.constants import Constant, constants_of
 from dpcore.site.reference.examples import read_examples
 from dpcore.site.reference.origin import PACKAGE, words
 from dpcore.site.writer import Writer
@@ -40,6 +41,11 @@ ROOMS: Final = (
     "dpcore.local",
     "dpcore.ledger",
     "dpcore.planner",
+    "dpcore.planner.disclosure",
+    "dpcore.planner.interval",
+    "dpcore.planner.label",
+    "dpcore.planner.sensitivity",
+    "dpcore.planner.series",
     "dpcore.sweeps",
     "dpcore.deployments",
     "dpcore.audit",
@@ -95,6 +101,7 @@ def rooms() -> list[str]:
 def _page(section: str, room: str) -> Page:
     module = importlib.import_module(room)
     things = sorted(things_of(module), key=lambda thing: thing.error)  # errors last
+    constants = list(constants_of(module))
     path = f"{section}/{room.replace('.', '_')}.html"
     codes = read_examples(room)
 
@@ -104,17 +111,21 @@ def _page(section: str, room: str) -> Page:
         for thing in things:
             parts.append(composer.heading(f"`{thing.name}`", name=thing.name))
             parts.append(_thing(composer, thing, module))
+        for constant in constants:
+            parts.append(composer.heading(f"`{constant.name}`", name=constant.name))
+            parts.append(_constant(composer, constant))
         return "".join(parts)
 
     ids = Writer(room)  # a class and a function may have the same id apart from a number
-    anchors = [(thing.name, ids.identifier(thing.name)) for thing in things]
+    names = [*(thing.name for thing in things), *(constant.name for constant in constants)]
+    anchors = [(name, ids.identifier(name)) for name in names]
     places = [SitePlace("function", f"{room}.{name}", path, anchor, f"`{room}.{name}`") for name, anchor in anchors]
     return Page(
         path,
         section,
         room,
         first_line(module.__doc__),
-        repr((things, codes)),
+        repr((things, constants, codes)),
         (Job(EXAMPLE, job_name(room), row=room, content=json.dumps(codes)),) if codes else (),
         make,
         "The library",
@@ -143,7 +154,8 @@ def things_of(module: Any) -> Iterator[Thing]:
 def _thing(composer: Composer, thing: Thing, module: Any) -> str:
     value = getattr(module, thing.name)
     source = described(value)
-    results = composer.site.evidence.get(job_name(thing.room), {"results": {}})["results"]
+    outputs = composer.site.evidence.get(job_name(thing.room), {"results": {}})["results"]
+    code = read_examples(thing.room).get(thing.name, "")
     return str(
         composer.html(
             "thing.html",
@@ -151,11 +163,16 @@ def _thing(composer: Composer, thing: Thing, module: Any) -> str:
             kind="Error" if thing.error else "Class" if inspect.isclass(value) else "Function",
             signature="" if thing.error else _signature(thing.name, value, source),
             members=[] if thing.error else _members(value, source),
-            example=results.get(thing.name),
+            example={"code": code, "output": outputs.get(thing.name, "")} if code else None,
             guide=composer.place("section", thing.name) or composer.place("name", thing.name),
             source=words(composer, *_line(value, source)) if source is not None else "",
         )
     )
+
+
+def _constant(composer: Composer, constant: Constant) -> str:
+    source = words(composer, constant.file, constant.line)
+    return str(composer.html("constant.html", constant=constant, source=source))
 
 
 # ---- what griffe reads -----------------------------------------------------------------------------------------

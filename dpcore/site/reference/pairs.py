@@ -80,7 +80,14 @@ def _labs(composer: Composer, labs: Mapping[str, Any]) -> str:
     for name, one in labs.items():
         parts.append(composer.heading(f"`{name}`: {one.title}", name=name))
         parts.append(
-            _thing(composer, one, f"dpcore lab {name}", place=one.place, related=composer.related(f"lab:{name}"))
+            _thing(
+                composer,
+                one,
+                f"dpcore lab {name}",
+                place=one.place,
+                assumptions=one.assumptions,
+                related=composer.related(f"lab:{name}"),
+            )
         )
     return "".join(parts)
 

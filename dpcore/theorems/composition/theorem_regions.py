@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from dpcore.theorems import Theorem
 
 TITLES = {"exact": "Actual mechanism", **{record.name: record.short for record in drawing()}}
+"""Short titles of the regions by name: the mechanism itself first, then the theorems that draw one."""
 DEFAULT_THEOREMS = ("exact", *(record.name for record in drawing() if record.shown))
+"""The regions that are drawn unless others are asked for."""
 LARGEST_K = 10**9
 
 

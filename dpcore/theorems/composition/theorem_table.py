@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 TITLES = {"exact": "Regions composed", **{theorem.name: theorem.short for theorem in composing()}}
+"""Short titles of the theorems about a composition, by name."""
 COLUMNS = ("theorem", "title", "delta", "epsilon", "epsilon_lower", "kind", "note", "neighbours")
 
 

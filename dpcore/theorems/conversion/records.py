@@ -10,8 +10,11 @@ from dpcore.curves.gaussian_range import ALPHA
 from dpcore.regions.tradeoff import TradeOff, shorten
 
 DEFAULT_DELTA = (1e-5,)
+"""The δ of a conversion to (ε, δ) if none is given."""
 DEFAULT_ORDER = (2.0,)
+"""The Rényi order of a conversion if none is given."""
 SINGLE = "One mechanism inside the region; nothing else is assumed."
+"""The assumption of a conversion that is about one mechanism."""
 _WHY = {
     "dp": "every region has one",
     "tv": "every region has one",

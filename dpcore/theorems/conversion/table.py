@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpcore.regions.tradeoff import TradeOff
 
 COLUMNS = ("region", "to", "parameters", "formula", "kind", "theorem", "neighbours")
+"""Columns of a table of conversions."""
 CONVERSIONS: tuple[Conversion, ...] = (
     *statements.CONVERSIONS,
     *variation.CONVERSIONS,
@@ -31,6 +32,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
     *renyi.CONVERSIONS,
     *groups.CONVERSIONS,
 )
+"""The records of all conversions between notions of privacy."""
 
 
 def convert(
