@@ -43,7 +43,7 @@ class Panel:
     Attributes
     ----------
     numbers : ndarray of float, shape (users, times)
-        NaN where a user has no value.
+        A cell is missing (not a number) where a user has no value.
     users, times : tuple of str
         Their names.
     lower, upper : float
