@@ -72,7 +72,8 @@ def _is_cell(cell: object) -> bool:
     numbers, texts = cell[:3], cell[3:]
     if not all(isinstance(one, str) for one in texts):
         return False
-    return all(type(one) in (int, float) for one in numbers) and numbers[1] <= numbers[2]
+    doubles = all(type(one) is float or (type(one) is int and abs(one) < 2**1023) for one in numbers)
+    return doubles and numbers[1] <= numbers[2]
 
 
 def part_size(grid: Grid) -> int:
